@@ -2,7 +2,7 @@
 //! measure.
 //!
 //! ```text
-//!   cargo run --release --example report_samples -- DIRECTORY [FINDINGS] [FORMAT]
+//!   cargo run --release --example report_samples -- DIRECTORY [FINDINGS] [FORMAT] [TEMPLATE]
 //! ```
 
 use std::fs::File;
@@ -11,12 +11,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use scandeck::contract::{
-    Evidence, Finding, FindingId, GroupBy, ReportFilters, Risk, Scan, ScanId, ScanStatus, Stamp,
-    Tool,
+    Evidence, Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
 };
 use scandeck::report::{
-    Document, FORMATS, FindingSource, Remark, RenderError, ReportData, ReportDecision,
-    ReportFinding, ReportScan, Standing, render_to,
+    ChapterKind, Document, FORMATS, FindingSource, Remark, RenderError, ReportData, ReportDecision,
+    ReportFinding, ReportOptions, ReportScan, ReportTemplate, Standing, render_to,
 };
 
 const KINDS: [(&str, &str, i64); 8] = [
@@ -71,21 +70,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let directory = PathBuf::from(
         args.next()
-            .ok_or("usage: report_samples DIRECTORY [FINDINGS] [FORMAT]")?,
+            .ok_or("usage: report_samples DIRECTORY [FINDINGS] [FORMAT] [TEMPLATE]")?,
     );
     let count: usize = args.next().map_or(Ok(60), |count| count.parse())?;
     let only = args.next();
+    let template = match args.next() {
+        Some(path) => ReportTemplate::parse(&std::fs::read_to_string(path)?)?,
+        None => ReportTemplate::default(),
+    };
     std::fs::create_dir_all(&directory)?;
-    for group_by in [GroupBy::Target, GroupBy::Vulnerability] {
-        let data = data(group_by.clone());
+    for group_by in ChapterKind::ALL {
+        let data = data(group_by, template.clone());
         let samples = Samples(count);
         let document = Document::of(&data, &samples)?;
-        for format in FORMATS
-            .iter()
-            .filter(|format| only.as_deref().is_none_or(|only| only == format.as_str()))
-        {
+        for format in FORMATS.iter().filter(|format| {
+            only.as_deref()
+                .is_none_or(|only| only == "all" || only == format.as_str())
+        }) {
             let start = Instant::now();
-            let path = directory.join(format!("{group_by}.{format}"));
+            let path = directory.join(format!("{}.{format}", group_by.as_str()));
             let mut file = BufWriter::new(File::create(&path)?);
             render_to(&document, format, &mut file)?;
             file.flush()?;
@@ -125,12 +128,16 @@ fn peak() -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn data(group_by: GroupBy) -> ReportData {
+fn data(group_by: ChapterKind, template: ReportTemplate) -> ReportData {
     let scan = |id: i64, name: &str| ReportScan {
         scan: Scan {
             id: ScanId(id),
             tool_id: 170,
-            status_name: ScanStatus::Finished,
+            status_name: match id {
+                4 => ScanStatus::ConnectionError,
+                _ => ScanStatus::Finished,
+            },
+            num_tests: if id == 3 { 45 } else { 31 },
             start_time: Stamp::parse("2026-11-20 10:00:00"),
             end_time: Stamp::parse("2026-11-20 10:12:31"),
             num_finished_tests: 31,
@@ -144,11 +151,11 @@ fn data(group_by: GroupBy) -> ReportData {
         generated: Stamp::parse("2026-11-21 09:30:00")
             .unwrap_or(Stamp(jiff::Timestamp::UNIX_EPOCH)),
         selection: "risk>=info".into(),
-        group_by,
-        filters: ReportFilters {
-            include_false_positives: true,
-            ..ReportFilters::default()
+        options: ReportOptions {
+            group_by,
+            ..template.options.clone().unwrap_or_default()
         },
+        template,
         findings: Vec::new(),
         with_decisions: true,
         targets: Vec::new(),
@@ -184,6 +191,8 @@ fn finding(at: i64) -> ReportFinding {
         name: name.into(),
         risk_level: Risk::from(risk),
         confirmed: at % 3 == 0,
+        in_cisa_catalog: at as usize % KINDS.len() == 2,
+        epss_score: (at as usize % KINDS.len() < 3).then_some(0.934 / (1 + at % 8) as f64),
         vuln_id: format!("kind.{}", at as usize % KINDS.len()).into(),
         vuln_description: description.into(),
         risk_description: "An attacker reads data of other users, and needs no account for it.".into(),
@@ -226,7 +235,8 @@ fn finding(at: i64) -> ReportFinding {
             "ada@box".into()
         },
         at: "2026-11-21 08:00:00".into(),
-        now: "same".into(),
+        now: if at % 5 == 0 { "new" } else { "same" }.into(),
+        fingerprint: format!("{:016x}", at * 2_654_435_761),
         notes: if at % 7 == 0 { vec![note] } else { Vec::new() },
         ..ReportDecision::default()
     };

@@ -2,12 +2,11 @@
 //! breaks a file.
 
 use scandeck::contract::{
-    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, ScanId,
-    ScanStatus, Stamp, Tool,
+    Evidence, Finding, FindingId, ReportFormat, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
 };
 use scandeck::report::{
-    Document, FORMATS, Remark, ReportData, ReportDecision, ReportFinding, ReportScan, Standing,
-    render,
+    ChapterKind, Document, FORMATS, Logo, Remark, ReportData, ReportDecision, ReportFinding,
+    ReportOptions, ReportScan, ReportTemplate, Standing, render,
 };
 
 use crate::readback::{parts, pdf_pages, readable, sheets};
@@ -49,13 +48,21 @@ fn finding(id: i64, target: &str, name: &str, risk: Risk, evidence: Evidence) ->
     }
 }
 
+/// Everything, in these chapters.
+fn by(group_by: ChapterKind) -> ReportOptions {
+    ReportOptions {
+        group_by,
+        ..ReportOptions::everything()
+    }
+}
+
 fn data(findings: Vec<ReportFinding>) -> ReportData {
     ReportData {
         workspace: "Acme <external>".into(),
         generated: stamp("2026-11-21 09:30:00"),
         selection: String::new(),
-        group_by: GroupBy::Target,
-        filters: ReportFilters::default(),
+        options: by(ChapterKind::Target),
+        template: ReportTemplate::default(),
         findings,
         with_decisions: false,
         targets: vec!["quiet.test".into()],
@@ -121,10 +128,10 @@ fn pages() -> impl Iterator<Item = &'static ReportFormat> {
 }
 
 #[test]
-fn every_format_shows_findings_evidence_and_recommendations_in_both_groupings() {
-    for group_by in [GroupBy::Target, GroupBy::Vulnerability] {
+fn every_format_shows_findings_evidence_and_recommendations_in_every_grouping() {
+    for group_by in ChapterKind::ALL {
         let data = ReportData {
-            group_by,
+            options: by(group_by),
             ..typical()
         };
         for format in FORMATS {
@@ -156,7 +163,7 @@ fn reports_for_people_have_cover_summary_recommendations_and_appendix() {
         for words in [
             escaped,
             "Website Scanner",
-            "2026-11-21 09:30:00 UTC",
+            "2026-11-21",
             "3 targets",
             "Recommendation",
             "light",
@@ -340,9 +347,16 @@ fn pdf_has_page_numbers_bookmarks_tags_and_links() {
         .into_iter()
         .map(|line| line.title)
         .collect();
+    let sections = titles.iter().filter(|title| title.starts_with("1."));
+    assert_eq!(sections.count(), 60, "{titles:?}");
     assert_eq!(
-        (titles.len(), titles[0].as_str(), titles[3].as_str()),
-        (65, "Risk summary", "1.1 Backup readable")
+        titles[..4],
+        [
+            "Contents",
+            "Executive summary",
+            "Recommendations by effect",
+            "Scope"
+        ]
     );
     let catalog = document.catalog().unwrap();
     assert!(catalog.has(b"StructTreeRoot") && catalog.get(b"Lang").is_ok());
@@ -427,11 +441,16 @@ fn long_text_fills_pages_without_leaving_them() {
 fn word_document_links_its_contents_and_web_addresses() {
     let bytes = file(&typical(), &ReportFormat::Docx);
     let document = crate::readback::part(&bytes, "word/document.xml");
-    for at in 1..=6 {
+    for at in 1..=8 {
         assert_eq!(
             document.matches(&format!("w:name=\"part{at}\"")).count(),
             1,
             "part {at}"
+        );
+        let page = format!(" PAGEREF part{at} \\h ");
+        assert!(
+            document.contains(&page),
+            "the contents lack the page of {at}"
         );
     }
     for linked in document
@@ -449,4 +468,146 @@ fn word_document_links_its_contents_and_web_addresses() {
         links.contains("https://example.org/?a=1&amp;b=2") && !links.contains("javascript"),
         "{links}"
     );
+}
+
+/// Findings of many kinds with evidence of one to four rows and texts of one to nine lines.
+fn varied() -> ReportData {
+    let findings = (0..90).map(|id| {
+        let rows: Vec<[String; 2]> = (0..1 + id % 4)
+            .map(|row| {
+                [
+                    format!("GET /first-{id}-{row}"),
+                    format!("answer-{id}-{row}"),
+                ]
+            })
+            .collect();
+        let rows: Vec<[&str; 2]> = rows.iter().map(|row| [&*row[0], &*row[1]]).collect();
+        let mut found = finding(
+            471_100 + id,
+            &format!("host-{id}.example.test"),
+            &format!("Kind number {id}"),
+            Risk::Medium,
+            table(&rows),
+        );
+        found.finding.vuln_id = format!("kind.{id}").as_str().into();
+        let text = format!(
+            "Begin{id}. {}End{id}.",
+            "Words of a long text. ".repeat(1 + id as usize * 7 % 40)
+        );
+        found.finding.vuln_description = text.as_str().into();
+        found
+    });
+    ReportData {
+        options: ReportOptions {
+            group_by: ChapterKind::Class,
+            ..ReportOptions::default()
+        },
+        ..data(findings.collect())
+    }
+}
+
+#[test]
+fn pdf_pages_end_with_no_heading_and_do_not_divide_short_evidence() {
+    let pages = pdf_pages(&file(&varied(), &ReportFormat::Pdf));
+    let page_of = |words: &str| pages.iter().rposition(|page| page.contains(words));
+    let mut is_continued = false;
+    for id in 0..90 {
+        let first = pages
+            .iter()
+            .position(|page| page.contains(&format!("Begin{id}.")))
+            .unwrap();
+        let heading = format!("Kind number {id}");
+        assert!(pages[first].contains(&heading), "{heading} is alone");
+        is_continued |= page_of(&format!("End{id}.")) != Some(first);
+        let rows = 1 + id % 4;
+        let of_row = |row: usize| page_of(&format!("answer-{id}-{row}"));
+        for row in 1..rows {
+            assert_eq!(of_row(row), of_row(0), "evidence of {id} is divided");
+        }
+    }
+    assert!(is_continued, "no text is long enough for the test");
+}
+
+#[test]
+fn ids_are_in_the_appendix_only() {
+    let mut data = varied();
+    data.selection = "risk>=low".into();
+    for format in pages().filter(|format| **format != ReportFormat::Xlsx) {
+        let text = text(&data, format);
+        let (body, appendix) = text.rsplit_once("Appendix: identifiers").unwrap();
+        assert!(
+            !body.contains("4711") && !body.contains("risk>"),
+            "{format}"
+        );
+        assert!(appendix.contains("4711"), "{format}");
+        data.options.appendix = false;
+        assert!(!self::text(&data, format).contains("4711"), "{format}");
+        data.options.appendix = true;
+    }
+}
+
+#[test]
+fn known_exploitation_is_shown_in_every_format() {
+    let mut data = typical();
+    data.findings[1].finding.in_cisa_catalog = true;
+    data.findings[1].finding.epss_score = Some(0.934);
+    for format in FORMATS {
+        let text = text(&data, format);
+        let words = match format {
+            ReportFormat::Json | ReportFormat::Csv => ["in_cisa_catalog", "0.934"],
+            _ => ["KEV", "93 %"],
+        };
+        for words in words {
+            assert!(text.contains(words), "{format} lacks {words}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn texts_of_a_template_are_in_every_page_format() {
+    let template = "title = 'Test of {{ client }}'\nclient = 'Acme Ltd'\nclassification = 'Secret'\n\
+        summary = '**{{ findings.high }} high** ones'\nscope = 'All hosts.'\n\
+        methodology = \"1. First\\n2. Second\"\n[severities]\nhigh = 'Act now'";
+    let mut data = typical();
+    data.template = ReportTemplate::parse(template).unwrap();
+    for format in pages().filter(|format| **format != ReportFormat::Xlsx) {
+        let text = text(&data, format)
+            .replace("<strong>", "")
+            .replace("</strong>", "");
+        for words in [
+            "Test of Acme Ltd",
+            "Secret",
+            "1 high",
+            "All hosts.",
+            "Second",
+            "Act now",
+        ] {
+            assert!(text.contains(words), "{format} lacks {words}:\n{text}");
+        }
+    }
+    data.template.language = "de".into();
+    for format in pages() {
+        assert!(text(&data, format).contains("hoch"), "{format}");
+    }
+}
+
+#[test]
+fn png_logo_is_in_web_pages_and_word_documents() {
+    let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x40\0\0\0\x20".to_vec();
+    bytes.extend([8, 2, 0, 0, 0]);
+    let mut data = typical();
+    data.template.image = Logo::read(bytes.clone());
+    assert!(data.template.image.is_some() && Logo::read(b"GIF89a".to_vec()).is_none());
+    let page = text(&data, &ReportFormat::Html);
+    assert!(page.contains("src=\"data:image/png;base64,iVBOR"), "{page}");
+    let document = file(&data, &ReportFormat::Docx);
+    assert!(parts(&document).contains(&"word/media/logo.png".to_owned()));
+    let xml = crate::readback::part(&document, "word/document.xml");
+    assert!(
+        xml.contains("cx=\"1800000\" cy=\"900000\""),
+        "the ratio is kept"
+    );
+    let without = file(&typical(), &ReportFormat::Docx);
+    let links = crate::readback::part(&without, "word/_rels/document.xml.rels");
+    assert!(!links.contains("logo"), "{links}");
 }

@@ -108,7 +108,7 @@ fn manual_findings_in_every_export_keep_text_and_evidence() {
         page.contains("Manual finding, added ") && !page.contains("Scanned"),
         "no scan ran: {page}"
     );
-    for text in [page, markdown] {
+    for text in [page.to_lowercase(), markdown] {
         assert!(text.contains("manual"), "{text}");
     }
 }

@@ -12,8 +12,9 @@ use jiff::civil::date;
 use jsonschema::{Retrieve, Uri, Validator};
 use proptest::prelude::*;
 use scandeck::contract::{Evidence, Finding, FindingId, Risk, ScanId, Shared, Stamp, TargetId};
-use scandeck::export::{Export, ExportFormat, ExportRow, write};
+use scandeck::export::{Export, ExportFormat, ExportRow, ReportFrame, write};
 use scandeck::mask::{KnownNames, Mask, MaskedKind};
+use scandeck::report::ReportOptions;
 use scandeck::triage::{
     Assessment, Change, Decision, Event, EventId, EventWriter, FindingKey, Identity, Issue,
     Outcome, Presence, RareIssueData, Reason, ReopenCause, RetestResult, RetestStatus, Subject,
@@ -218,6 +219,14 @@ fn rows() -> Vec<ExportRow> {
         .collect()
 }
 
+/// Reports with all findings and notes.
+fn everything() -> ReportFrame {
+    ReportFrame {
+        options: ReportOptions::everything(),
+        ..ReportFrame::default()
+    }
+}
+
 fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
     let generated = stamp("2026-11-21 12:00:00");
     write(
@@ -228,6 +237,7 @@ fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
             made: generated,
             query: "risk>=low",
             mask: None,
+            frame: Some(&everything()),
         },
     )
     .unwrap()
@@ -808,6 +818,7 @@ fn masked_exports_contain_no_names() {
     names.add("Acme", MaskedKind::Workspace);
     let mask = Mask::default().with_names(names);
     let (rows, made) = (rows(), stamp("2026-11-21 12:00:00"));
+    let everything = everything();
     for format in ExportFormat::ALL {
         let export = |mask| Export {
             rows: &rows,
@@ -815,6 +826,7 @@ fn masked_exports_contain_no_names() {
             made,
             query: "",
             mask,
+            frame: Some(&everything),
         };
         let read =
             |mask| readable(format.as_str(), &write(format, &export(mask)).unwrap()).to_lowercase();

@@ -356,6 +356,62 @@ async fn export_writes_every_format_to_a_pipe_or_a_file() {
     cli.service.stop().await;
 }
 
+#[tokio::test]
+async fn report_follows_template_and_options() {
+    let cli = scanned(1).await;
+    let template = cli.home.path().join("client.toml");
+    std::fs::write(&template, "client = 'Acme Ltd'\ntitle = 'For {{ client }}'").unwrap();
+    let report = [
+        "findings",
+        "export",
+        "--format",
+        "html",
+        "--template",
+        "client.toml",
+    ];
+    let page = cli.does(&report).await;
+    for words in [
+        "For Acme Ltd",
+        "Executive summary",
+        "127.0.0.1",
+        "Tested by",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    cli.does(&[
+        "findings",
+        "decide",
+        "--query",
+        "risk:*",
+        "--verdict",
+        "false_positive",
+        "--note",
+        "checked by hand",
+    ])
+    .await;
+    cli.run(&report)
+        .await
+        .refused(1, "no finding has a verdict of the report");
+    let asked = ["--verdicts", "open,false-positive", "--group-by", "risk"];
+    let page = cli.does(&[&report[..], &asked].concat()).await;
+    assert!(page.contains("false positive") && !page.contains("checked by hand"));
+    let noted = [&report[..], &asked, &["--include", "notes"]].concat();
+    assert!(cli.does(&noted).await.contains("checked by hand"));
+    std::fs::write(&template, "client = 'Acme Ltd'\ntilte = 'x'").unwrap();
+    cli.run(&report).await.refused(2, "line 2, tilte");
+    cli.run(&[
+        "findings",
+        "export",
+        "--format",
+        "sarif",
+        "--evidence",
+        "all",
+    ])
+    .await
+    .refused(2, "sarif has no report options");
+    cli.service.stop().await;
+}
+
 /// The data directory of the only service.
 fn service_directory(home: &Path) -> PathBuf {
     let mut services = std::fs::read_dir(home.join(".local/state/scandeck/of")).unwrap();

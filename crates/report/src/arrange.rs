@@ -1,13 +1,15 @@
 //! Arranges the findings of a report: filters, groups and sorts them. Only their order is kept; the
-//! order of the parts of a report is in `flow.rs`.
+//! order of the parts of a report is in `flow`.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::options::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
+use super::template::ReportTemplate;
+use super::words::Words;
 use super::{FindingSource, RenderError, ReportData, ReportFinding, ReportScan};
-use scandeck_wire::contract::{
-    Evidence, Finding, GroupBy, ReportFilters, Risk, Shared, Stamp, Tool,
-};
+use scandeck_wire::contract::{Evidence, Finding, Risk, Shared, Stamp, Tool};
 
 /// Findings that are read at once.
 const BATCH: usize = 200;
@@ -25,29 +27,42 @@ pub struct Document<'a> {
     pub tools: Vec<Tool>,
     /// From the first to the last scan.
     pub period: Option<(Stamp, Stamp)>,
-    pub group_by: GroupBy,
+    pub options: ReportOptions,
+    pub template: ReportTemplate,
+    pub words: Words,
     /// In descending order of risk.
     pub groups: Vec<ReportGroup>,
     /// Whether the report contains decisions.
     pub with_decisions: bool,
     /// The number of findings by risk, critical first.
     pub counts: [usize; 5],
-    /// The scans, if the tool configuration is included.
+    /// Findings that the options exclude, by verdict.
+    pub excluded: BTreeMap<ReportVerdict, usize>,
     pub scans: Vec<ReportScan>,
-    filters: ReportFilters,
     source: &'a dyn FindingSource,
 }
 
-/// A chapter: the findings of a target, or of one kind.
+/// A chapter: the findings of a target, of one kind, or of one risk.
 #[derive(Clone, Debug, Default)]
 pub struct ReportGroup {
     pub name: String,
     /// The number of findings by risk, critical first.
     pub counts: [usize; 5],
-    /// Whether all findings have the same description, recommendation, classes and references.
-    pub has_common_texts: bool,
+    pub is_exploited: bool,
+    /// Which texts all findings have in common.
+    pub common: CommonTexts,
     /// The positions of the findings in their source, in descending order of risk.
     positions: Vec<usize>,
+}
+
+/// The texts that are equal for all findings of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CommonTexts {
+    pub description: bool,
+    pub impact: bool,
+    pub recommendation: bool,
+    /// Classes and references.
+    pub classes: bool,
 }
 
 impl ReportGroup {
@@ -57,6 +72,12 @@ impl ReportGroup {
 
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
+    }
+
+    /// The highest risk; none without findings.
+    pub fn risk(&self) -> Option<Risk> {
+        let mut risks = Risk::DOWN.into_iter().zip(self.counts);
+        risks.find(|(_, count)| *count > 0).map(|(risk, _)| risk)
     }
 }
 
@@ -72,7 +93,7 @@ impl<'a> Document<'a> {
     /// Arranges the findings of `source` instead of those of `data`.
     ///
     /// # Errors
-    /// When the findings cannot be read.
+    /// When the findings cannot be read, or the template names an unknown language.
     pub fn of(data: &ReportData, source: &'a dyn FindingSource) -> Result<Self, RenderError> {
         let mut arranging = Arranging::new(data);
         let positions: Vec<usize> = (0..source.count()).collect();
@@ -97,21 +118,19 @@ impl<'a> Document<'a> {
                 .map(Tool)
                 .collect(),
             period: arranging.period,
-            group_by: data.group_by.clone(),
+            options: data.options.clone(),
+            template: data.template.clone(),
+            words: Words::of(&data.template.language)?,
             groups: groups(arranging.groups),
             with_decisions: data.with_decisions,
             counts: arranging.counts,
-            scans: if data.filters.include_tool_configuration {
-                data.scans.clone()
-            } else {
-                Vec::new()
-            },
-            filters: data.filters,
+            excluded: arranging.excluded,
+            scans: data.scans.clone(),
             source,
         })
     }
 
-    /// Whether the filters exclude everything; such a report has no document (204).
+    /// Whether the options exclude everything; such a report of the service has no document (204).
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
@@ -129,7 +148,7 @@ impl<'a> Document<'a> {
                 Err(error) => (Vec::new(), Some(error)),
             };
             read.into_iter()
-                .map(|found| Ok(trim(&self.filters, found)))
+                .map(|found| Ok(trim(&self.options, found)))
                 .chain(error.map(Err))
         })
     }
@@ -139,11 +158,46 @@ impl<'a> Document<'a> {
 struct PlacedFinding {
     position: usize,
     risk: Risk,
+    urgency: Urgency,
     name: Shared,
     target: Shared,
-    /// Equal for findings with equal texts.
-    texts: u64,
+    texts: TextHashes,
 }
+
+/// The order of findings of equal risk: known exploited ones first, then by the probability of
+/// exploitation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Urgency {
+    is_exploited: bool,
+    /// EPSS in millionths.
+    probability: u32,
+}
+
+impl Urgency {
+    pub fn is_exploited(self) -> bool {
+        self.is_exploited
+    }
+
+    pub fn of(finding: &Finding) -> Self {
+        let probability = finding.epss_score.unwrap_or(0.0).clamp(0.0, 1.0) * 1e6;
+        Self {
+            is_exploited: finding.in_cisa_catalog,
+            probability: probability as u32,
+        }
+    }
+}
+
+/// Hashes of the texts that describe a kind of finding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct TextHashes {
+    description: u64,
+    impact: u64,
+    recommendation: u64,
+    classes: u64,
+}
+
+/// A group before its findings are sorted: the class of the service separates kinds of one name.
+type GroupKey = (String, Shared);
 
 /// The parts of the report from the findings read so far.
 struct Arranging {
@@ -151,14 +205,16 @@ struct Arranging {
     tools: BTreeSet<i64>,
     period: Option<(Stamp, Stamp)>,
     counts: [usize; 5],
-    groups: BTreeMap<String, Vec<PlacedFinding>>,
+    excluded: BTreeMap<ReportVerdict, usize>,
+    groups: BTreeMap<GroupKey, Vec<PlacedFinding>>,
 }
 
 impl Arranging {
     fn new(data: &ReportData) -> Self {
         let mut groups = BTreeMap::new();
-        if data.group_by == GroupBy::Target && data.filters.include_all_targets {
-            groups.extend(data.targets.iter().map(|name| (name.clone(), Vec::new())));
+        if data.options.group_by == ChapterKind::Target && data.options.empty_targets {
+            let empty = |name: &String| ((name.clone(), Shared::default()), Vec::new());
+            groups.extend(data.targets.iter().map(empty));
         }
         let stamps = data
             .scans
@@ -173,12 +229,18 @@ impl Arranging {
                 .collect(),
             period: stamps.flatten().fold(None, extended),
             counts: [0; 5],
+            excluded: BTreeMap::new(),
             groups,
         }
     }
 
     fn add(&mut self, data: &ReportData, position: usize, found: &ReportFinding) {
-        if !is_included(&data.filters, found) {
+        let verdict = ReportVerdict::of(found);
+        if !data.options.verdicts.contains(&verdict) {
+            *self.excluded.entry(verdict).or_default() += 1;
+            return;
+        }
+        if !is_included(&data.options, found) {
             return;
         }
         if !self.scope.contains(&found.target) {
@@ -190,29 +252,37 @@ impl Arranging {
             self.period = found.found_at.into_iter().fold(self.period, extended);
         }
         self.counts[place_of(found.risk())] += 1;
-        let name = if data.group_by == GroupBy::Target {
-            &found.target
-        } else {
-            found.finding.name.as_str()
-        };
         let placed = PlacedFinding {
             position,
             risk: found.risk(),
+            urgency: Urgency::of(&found.finding),
             name: found.finding.name.clone(),
             target: found.target.as_str().into(),
             texts: texts(&found.finding),
         };
-        match self.groups.get_mut(name) {
-            Some(group) => group.push(placed),
-            None => {
-                self.groups.insert(name.to_owned(), vec![placed]);
-            }
+        let key = key(data.options.group_by, found);
+        self.groups.entry(key).or_default().push(placed);
+    }
+}
+
+fn key(by: ChapterKind, found: &ReportFinding) -> GroupKey {
+    match by {
+        ChapterKind::Target => (found.target.clone(), Shared::default()),
+        ChapterKind::Risk => (found.risk().as_str().to_owned(), Shared::default()),
+        ChapterKind::Class => {
+            let finding = &found.finding;
+            (class_of(&finding.name).to_owned(), finding.vuln_id.clone())
         }
     }
 }
 
+/// The kind in a name such as `Open port: 22/tcp ssh`, which ends with details of the place.
+pub fn class_of(name: &str) -> &str {
+    name.split_once(": ").map_or(name, |(class, _)| class)
+}
+
 /// The place of a risk in counts, critical first.
-fn place_of(risk: Risk) -> usize {
+pub fn place_of(risk: Risk) -> usize {
     4 - risk.level() as usize
 }
 
@@ -220,81 +290,94 @@ fn extended(period: Option<(Stamp, Stamp)>, at: Stamp) -> Option<(Stamp, Stamp)>
     Some(period.map_or((at, at), |(first, last)| (first.min(at), last.max(at))))
 }
 
-/// A hash of the texts that describe a kind of finding.
-fn texts(finding: &Finding) -> u64 {
-    let owasp = &finding.owasp;
+fn hashed(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (
-        &finding.vuln_description,
-        &finding.risk_description,
-        &finding.recommendation,
-    )
-        .hash(&mut hasher);
-    (
-        &finding.cwe,
-        &owasp.owasp_2017,
-        &owasp.owasp_2021,
-        &owasp.owasp_2025,
-    )
-        .hash(&mut hasher);
-    (&finding.cve, &finding.references).hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
 }
 
-fn is_included(filters: &ReportFilters, found: &ReportFinding) -> bool {
-    let by_status = match found.finding.status.as_str() {
-        "false_positive" => filters.include_false_positives,
-        "ignored" => filters.include_ignored,
-        "accepted" => filters.include_accepted,
-        "fixed" => filters.include_fixed,
-        _ => true,
-    };
-    by_status
-        && (filters.include_info || found.finding.risk_level != Risk::Info)
-        && (filters.include_not_verified || found.finding.verified)
+fn texts(finding: &Finding) -> TextHashes {
+    let owasp = &finding.owasp;
+    TextHashes {
+        description: hashed(&finding.vuln_description),
+        impact: hashed(&finding.risk_description),
+        recommendation: hashed(&finding.recommendation),
+        classes: hashed((&finding.cwe, owasp, &finding.cve, &finding.references)),
+    }
+}
+
+fn is_included(options: &ReportOptions, found: &ReportFinding) -> bool {
+    (options.info || found.finding.risk_level != Risk::Info)
+        && (options.unverified || found.finding.verified)
 }
 
 /// Removes the excluded parts of a finding.
-fn trim(filters: &ReportFilters, mut found: ReportFinding) -> ReportFinding {
-    if !filters.include_how_to_reproduce {
+fn trim(options: &ReportOptions, mut found: ReportFinding) -> ReportFinding {
+    if options.evidence == EvidenceDetail::None {
         found.finding.vuln_evidence = Evidence::default();
     }
-    if !filters.include_finding_history {
+    if !options.history {
         found.history.clear();
+    }
+    if let Some(decided) = &mut found.decided {
+        if !options.history {
+            decided.absences.clear();
+        }
+        if !options.notes {
+            decided.notes.clear();
+            decided.tags.clear();
+        }
     }
     found
 }
 
-fn groups(by_name: BTreeMap<String, Vec<PlacedFinding>>) -> Vec<ReportGroup> {
-    let group = |(name, mut placed): (String, Vec<PlacedFinding>)| {
-        placed.sort_by(|a, b| {
-            b.risk
-                .cmp(&a.risk)
-                .then_with(|| a.name.cmp(&b.name))
-                .then_with(|| a.target.cmp(&b.target))
-        });
-        let mut counts = [0; 5];
-        placed
-            .iter()
-            .for_each(|one| counts[place_of(one.risk)] += 1);
-        let has_common_texts = placed.windows(2).all(|pair| pair[0].texts == pair[1].texts);
-        ReportGroup {
-            name,
-            counts,
-            has_common_texts,
-            positions: placed.iter().map(|one| one.position).collect(),
-        }
-    };
-    let mut groups: Vec<ReportGroup> = by_name.into_iter().map(group).collect();
+fn groups(by_key: BTreeMap<GroupKey, Vec<PlacedFinding>>) -> Vec<ReportGroup> {
+    let mut groups: Vec<(Urgency, ReportGroup)> = by_key.into_iter().map(group).collect();
     // The sort is stable, so groups of equal risk remain sorted by name.
-    groups.sort_by_key(|group| {
-        group
-            .counts
-            .iter()
-            .position(|count| *count > 0)
-            .unwrap_or(group.counts.len())
+    groups.sort_by_key(|(urgency, group)| (Reverse(group.risk()), Reverse(*urgency)));
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// A group, and the urgency of its findings of the highest risk.
+fn group((key, mut placed): (GroupKey, Vec<PlacedFinding>)) -> (Urgency, ReportGroup) {
+    placed.sort_by(|a, b| {
+        (b.risk, b.urgency, &a.name, &a.target, a.position)
+            .cmp(&(a.risk, a.urgency, &b.name, &b.target, b.position))
     });
-    groups
+    let mut counts = [0; 5];
+    for one in &placed {
+        counts[place_of(one.risk)] += 1;
+    }
+    let first = placed.first();
+    let is_common = |text: fn(&TextHashes) -> u64| {
+        let texts = first.map(|one| text(&one.texts));
+        placed.iter().all(|one| Some(text(&one.texts)) == texts)
+    };
+    let group = ReportGroup {
+        counts,
+        is_exploited: placed.iter().any(|one| one.urgency.is_exploited),
+        common: CommonTexts {
+            description: is_common(|texts| texts.description),
+            impact: is_common(|texts| texts.impact),
+            recommendation: is_common(|texts| texts.recommendation),
+            classes: is_common(|texts| texts.classes),
+        },
+        name: name(key.0, &placed),
+        positions: placed.iter().map(|one| one.position).collect(),
+    };
+    (first.map(|one| one.urgency).unwrap_or_default(), group)
+}
+
+/// The whole name that all findings of a class share, else the name of the class.
+fn name(key: String, placed: &[PlacedFinding]) -> String {
+    let (Some(first), Some(last)) = (placed.first(), placed.last()) else {
+        return key;
+    };
+    let is_class = class_of(&first.name) == key && class_of(&last.name) == key;
+    match is_class && placed.iter().all(|one| one.name == first.name) {
+        true => first.name.to_string(),
+        false => key,
+    }
 }
 
 #[cfg(test)]
@@ -310,32 +393,67 @@ mod tests {
             .unwrap()
     }
 
-    #[test]
-    fn groups_are_sorted_by_risk_in_both_groupings() {
-        let names = |by| {
-            Document::new(&data(by))
-                .unwrap()
-                .groups
-                .into_iter()
-                .map(|group| group.name)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(names(GroupBy::Target), ["shop.test", "api.test"]);
-        assert_eq!(names(GroupBy::Vulnerability)[1], "Server names its version");
+    fn names(data: &ReportData) -> Vec<String> {
+        let groups = Document::new(data).unwrap().groups;
+        groups.into_iter().map(|group| group.name).collect()
     }
 
     #[test]
-    fn filters_exclude_findings_and_evidence() {
-        let mut input = data(GroupBy::Target);
-        input.filters.include_info = false;
-        input.filters.include_how_to_reproduce = false;
+    fn groups_are_sorted_by_risk_in_every_grouping() {
+        let of = |by| names(&data(by));
+        assert_eq!(of(ChapterKind::Target), ["shop.test", "api.test"]);
+        assert_eq!(of(ChapterKind::Class)[1], "Server names its version");
+        assert_eq!(of(ChapterKind::Risk), ["critical", "info"]);
+    }
+
+    #[test]
+    fn findings_of_a_class_share_a_chapter_whatever_their_place() {
+        let mut input = data(ChapterKind::Class);
+        let ports = [
+            "Open port: 22/tcp ssh",
+            "Open port: 80/tcp http",
+            "Open port: 22/tcp ssh",
+        ];
+        for (found, name) in input.findings.iter_mut().zip(ports) {
+            found.finding.name = name.into();
+            found.finding.vuln_id = "port".into();
+        }
+        assert_eq!(names(&input), ["Open port"]);
+        input.findings.remove(1);
+        assert_eq!(names(&input), ["Open port: 22/tcp ssh"]);
+        input.findings[0].finding.vuln_id = "other".into();
+        assert_eq!(names(&input).len(), 2, "another class of the same name");
+    }
+
+    #[test]
+    fn known_exploited_findings_come_first_among_those_of_equal_risk() {
+        let mut input = data(ChapterKind::Target);
+        for found in &mut input.findings {
+            found.finding.risk_level = Risk::High;
+            found.target = "shop.test".into();
+        }
+        input.findings[1].finding.epss_score = Some(0.9);
+        input.findings[2].finding.in_cisa_catalog = true;
+        let document = Document::new(&input).unwrap();
+        let ids: Vec<i64> = document
+            .findings(&document.groups[0], 0)
+            .map(|found| found.unwrap().finding.id.0)
+            .collect();
+        assert_eq!(ids, [3, 2, 1]);
+    }
+
+    #[test]
+    fn options_exclude_findings_and_evidence() {
+        let mut input = data(ChapterKind::Target);
+        input.options.info = false;
+        input.options.evidence = EvidenceDetail::None;
         let document = Document::new(&input).unwrap();
         assert_eq!(document.counts, [1, 0, 0, 0, 0]);
         assert_eq!(first(&document).finding.vuln_evidence, Evidence::default());
 
-        input.filters.include_not_verified = false;
+        input.options.unverified = false;
         assert!(Document::new(&input).unwrap().is_empty());
-        input.filters.include_all_targets = true;
+        input.options.empty_targets = true;
         assert_eq!(
             Document::new(&input).unwrap().groups.len(),
             3,
@@ -344,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn status_filters_exclude_by_default() {
+    fn status_of_the_service_selects_findings() {
         for (status, included_by_default) in [
             ("open", true),
             ("accepted", true),
@@ -352,7 +470,7 @@ mod tests {
             ("ignored", false),
             ("false_positive", false),
         ] {
-            let mut one = data(GroupBy::Target);
+            let mut one = data(ChapterKind::Target);
             one.findings.truncate(1);
             one.findings[0].finding.status = status.into();
             assert_eq!(
@@ -364,10 +482,37 @@ mod tests {
     }
 
     #[test]
+    fn report_for_a_customer_has_confirmed_and_open_findings_without_notes() {
+        let mut input = crate::tests::decided();
+        let decided = input.findings[1].decided.clone().unwrap();
+        let verdicts = ["risk accepted", "false positive", "duplicate"];
+        for (found, verdict) in input.findings.iter_mut().zip(verdicts) {
+            let verdict = verdict.into();
+            let standing = crate::Standing::Dismissed;
+            found.decided = Some(crate::ReportDecision {
+                verdict,
+                standing,
+                ..decided.clone()
+            });
+        }
+        input.options = ReportOptions::default();
+        let document = Document::new(&input).unwrap();
+        assert!(document.is_empty());
+        assert_eq!(document.excluded.len(), 3, "{:?}", document.excluded);
+
+        input.options.verdicts.insert(ReportVerdict::RiskAccepted);
+        let document = Document::new(&input).unwrap();
+        let decided = first(&document).decided.unwrap();
+        assert_eq!(decided.verdict, "risk accepted");
+        assert!(decided.notes.is_empty() && decided.tags.is_empty());
+    }
+
+    #[test]
     fn history_is_included_on_request() {
-        let mut input = data(GroupBy::Target);
+        let mut input = data(ChapterKind::Target);
+        input.options.history = false;
         assert!(first(&Document::new(&input).unwrap()).history.is_empty());
-        input.filters.include_finding_history = true;
+        input.options.history = true;
         assert_eq!(first(&Document::new(&input).unwrap()).history.len(), 1);
     }
 }

@@ -10,7 +10,7 @@ pub(super) type FindingColumn = (&'static str, fn(&ReportFinding) -> String);
 pub(super) type DecisionColumn = (&'static str, fn(&ReportDecision) -> String);
 
 /// The columns after the group.
-pub(super) const COLUMNS: [FindingColumn; 20] = [
+pub(super) const COLUMNS: [FindingColumn; 22] = [
     ("id", |found| found.finding.id.to_string()),
     ("target", |found| found.target.clone()),
     ("risk", |found| found.finding.risk_level.to_string()),
@@ -41,6 +41,13 @@ pub(super) const COLUMNS: [FindingColumn; 20] = [
         evidence_cell(&found.finding.vuln_evidence)
     }),
     ("references", |found| found.finding.references.join(" ")),
+    ("in_cisa_catalog", |found| {
+        found.finding.in_cisa_catalog.to_string()
+    }),
+    ("epss_score", |found| {
+        let score = found.finding.epss_score;
+        score.map(|score| score.to_string()).unwrap_or_default()
+    }),
 ];
 
 /// The columns of decisions, after the others in a report with decisions.

@@ -9,8 +9,11 @@ use jiff::tz::TimeZone;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::flow::{Block, ContentsLine, Heading, TableBlock, walk};
-use super::view::{Fact, SummaryRow, View};
+use super::flow::{Block, ContentsLine, FlowLimits, Heading, TableBlock, walk};
+use super::markdown::{RichBlock, RichKind};
+use super::template::Logo;
+use super::view::{Fact, ProofLimit, SummaryRow, View};
+use super::words::Words;
 use super::{Document, RenderError, ReportOutput, risk_color};
 use scandeck_wire::contract::Risk;
 
@@ -21,8 +24,23 @@ const LINKS: usize = 10_000;
 /// Blocks of the longest bar of the chart.
 const BAR: usize = 28;
 
-const NAMESPACES: &str = r#"xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
-const PARTS: [(&str, &str); 6] = [
+/// A paragraph on the page of the next one.
+const KEEP: &str = "<w:keepNext/>";
+/// A row that is not divided between two pages.
+const WHOLE_ROW: &str = "<w:tr><w:trPr><w:cantSplit/></w:trPr>";
+/// Longest cell of such a row.
+const KEPT_LINES: usize = 20;
+const KEPT_CHARACTERS: usize = 1_500;
+const CODE: &str = r#"<w:rFonts w:ascii="Consolas" w:hAnsi="Consolas" w:cs="Consolas"/>"#;
+
+const NAMESPACES: &str = r#"xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
+/// Rows of a table that stay on one page; of longer ones the first two do.
+const KEPT_ROWS: usize = 6;
+/// Largest width and height of the logo in English Metric Units.
+const LOGO: (f64, f64) = (2_160_000.0, 900_000.0);
+
+const FOOTER: &str = include_str!("../../../assets/reports/docx/footer.xml");
+const PARTS: [(&str, &str); 5] = [
     (
         "[Content_Types].xml",
         include_str!("../../../assets/reports/docx/content_types.xml"),
@@ -43,10 +61,6 @@ const PARTS: [(&str, &str); 6] = [
         "word/styles.xml",
         include_str!("../../../assets/reports/docx/styles.xml"),
     ),
-    (
-        "word/footer1.xml",
-        include_str!("../../../assets/reports/docx/footer.xml"),
-    ),
 ];
 
 pub(super) fn render(
@@ -63,6 +77,28 @@ pub(super) fn render(
         zip.start_file(name, options)?;
         zip.write_all(part.as_bytes())?;
     }
+    let words = view.words();
+    let page = words.filled("text.page_of", &["<page/>", "<pages/>"]);
+    let (before, rest) = page.split_once("<page/>").unwrap_or((&page, ""));
+    let (between, after) = rest.split_once("<pages/>").unwrap_or((rest, ""));
+    let mut footer = FOOTER.to_owned();
+    for (mark, text) in [
+        ("@document@", &*view.footer()),
+        ("@before@", before),
+        ("@between@", between),
+        ("@after@", after),
+    ] {
+        footer = footer.replacen(mark, &escaped(text), 1);
+    }
+    zip.start_file("word/footer1.xml", options)?;
+    zip.write_all(footer.as_bytes())?;
+    // Word shows PNG images only, unless a second image replaces them.
+    let logo = view.template.image.as_ref().filter(|logo| !logo.is_svg);
+    let has_logo = logo.is_some();
+    if let Some(logo) = logo {
+        zip.start_file("word/media/logo.png", options)?;
+        zip.write_all(&logo.bytes)?;
+    }
     zip.start_file("docProps/core.xml", options)?;
     zip.write_all(properties(&view).as_bytes())?;
 
@@ -71,8 +107,16 @@ pub(super) fn render(
         zip,
         r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><w:document {NAMESPACES}><w:body>"#
     )?;
-    let mut page = Page::default();
-    walk(&view, usize::MAX, &mut |block| -> Result<(), RenderError> {
+    let mut page = Page {
+        xml: String::new(),
+        links: HashMap::new(),
+        words,
+    };
+    let limits = FlowLimits {
+        in_full: usize::MAX,
+        proof: ProofLimit::PAGES,
+    };
+    walk(&view, limits, &mut |block| -> Result<(), RenderError> {
         page.block(&block);
         zip.write_all(page.xml.as_bytes())?;
         page.xml.clear();
@@ -83,7 +127,7 @@ pub(super) fn render(
         r#"<w:sectPr><w:footerReference w:type="default" r:id="rId1"/><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1134" w:right="1134" w:bottom="1134" w:left="1134" w:header="567" w:footer="567" w:gutter="0"/></w:sectPr></w:body></w:document>"#
     )?;
     zip.start_file("word/_rels/document.xml.rels", options)?;
-    zip.write_all(relationships(&page.links).as_bytes())?;
+    zip.write_all(relationships(&page.links, has_logo).as_bytes())?;
     zip.finish()?;
     Ok(())
 }
@@ -96,16 +140,26 @@ fn properties(view: &View<'_>) -> String {
         .strftime("%Y-%m-%dT%H:%M:%SZ")
         .to_string();
     format!(
-        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>{}</dc:title><dc:creator>scandeck</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">{at}</dcterms:created></cp:coreProperties>"#,
-        escaped(&view.title)
+        r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>{}</dc:title><dc:creator>{}</dc:creator><dcterms:created xsi:type="dcterms:W3CDTF">{at}</dcterms:created></cp:coreProperties>"#,
+        escaped(&view.title),
+        escaped(match view.template.author.trim() {
+            "" => "scandeck",
+            author => author,
+        })
     )
 }
 
-fn relationships(links: &HashMap<String, usize>) -> String {
+fn relationships(links: &HashMap<String, usize>, has_logo: bool) -> String {
     let base = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let mut xml = format!(
         r#"<?xml version="1.0" encoding="UTF-8" standalone="yes"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" Type="{base}/footer" Target="footer1.xml"/><Relationship Id="rId2" Type="{base}/styles" Target="styles.xml"/><Relationship Id="rId3" Type="{base}/settings" Target="settings.xml"/>"#
     );
+    if has_logo {
+        let _ = write!(
+            xml,
+            r#"<Relationship Id="rId4" Type="{base}/image" Target="media/logo.png"/>"#
+        );
+    }
     let mut links: Vec<(&String, &usize)> = links.iter().collect();
     links.sort_by_key(|(_, id)| **id);
     for (link, id) in links {
@@ -119,15 +173,16 @@ fn relationships(links: &HashMap<String, usize>) -> String {
 }
 
 /// The XML of the current block, and the links of all blocks.
-#[derive(Default)]
-struct Page {
+struct Page<'a> {
     xml: String,
     links: HashMap<String, usize>,
+    words: &'a Words,
 }
 
-impl Page {
+impl Page<'_> {
     fn block(&mut self, block: &Block<'_>) {
         match block {
+            Block::Logo(logo) => self.logo(logo),
             Block::Title(text) => self.paragraph("Title", "", |page| page.text(text, "")),
             Block::Heading {
                 heading,
@@ -140,6 +195,7 @@ impl Page {
                 }
                 page.text(text, "");
             }),
+            Block::Rich(blocks) => blocks.iter().for_each(|block| self.rich(block)),
             Block::Remark(text) => self.paragraph("Remark", "", |page| page.text(text, "")),
             Block::Verbatim(text) => self.paragraph("Verbatim", "", |page| page.text(text, "")),
             Block::Table(table) => self.table(table),
@@ -213,36 +269,66 @@ impl Page {
         });
     }
 
+    /// The logo, if it is a PNG image.
+    fn logo(&mut self, logo: &Logo) {
+        let Some((width, height)) = logo.pixels().filter(|_| !logo.is_svg) else {
+            return;
+        };
+        let scale = (LOGO.0 / width).min(LOGO.1 / height);
+        let (width, height) = ((width * scale) as i64, (height * scale) as i64);
+        let size = format!(r#"cx="{width}" cy="{height}""#);
+        self.paragraph("", "", |page| {
+            let _ = write!(
+                page.xml,
+                r#"<w:r><w:drawing><wp:inline distT="0" distB="0" distL="0" distR="0"><wp:extent {size}/><wp:docPr id="1" name="Logo" descr=""/><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:nvPicPr><pic:cNvPr id="1" name="logo.png"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:embed="rId4"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext {size}/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>"#
+            );
+        });
+    }
+
+    fn rich(&mut self, block: &RichBlock) {
+        let (style, mark) = match &block.kind {
+            RichKind::Heading => ("Heading2", ""),
+            RichKind::Paragraph => ("", ""),
+            RichKind::Item(mark) => ("Item", mark.as_str()),
+        };
+        self.paragraph(style, "", |page| {
+            if !mark.is_empty() {
+                page.text(mark, "");
+                page.xml.push_str("<w:r><w:tab/></w:r>");
+            }
+            for span in &block.spans {
+                match (span.link.is_empty(), span.is_code, span.is_bold) {
+                    (false, ..) => page.link_as(&span.link, &span.text),
+                    (_, true, _) => page.text(&span.text, CODE),
+                    (_, _, true) => page.text(&span.text, "<w:b/>"),
+                    _ => page.text(&span.text, ""),
+                }
+            }
+        });
+    }
+
     fn badge(&mut self, risk: Risk) {
         let color = hex(risk);
         let properties = format!(
             r#"<w:b/><w:color w:val="FFFFFF"/><w:sz w:val="18"/><w:shd w:val="clear" w:color="auto" w:fill="{color}"/>"#
         );
-        self.text(&format!(" {} ", risk.as_str().to_uppercase()), &properties);
+        let name = self.words.risk(risk).to_uppercase();
+        self.text(&format!(" {name} "), &properties);
     }
 
-    /// Two columns without lines.
+    /// A line for each fact, on the page of what follows.
     fn facts(&mut self, facts: &[Fact]) {
-        self.open_table("", &[20.0, 80.0]);
         for fact in facts {
-            self.xml.push_str("<w:tr>");
-            self.cell(20.0, "", |page| {
-                page.paragraph("Cell", "", |page| {
-                    page.text(fact.label, r#"<w:color w:val="5B6472"/>"#)
-                });
+            self.paragraph("Fact", KEEP, |page| {
+                page.text(&fact.label, r#"<w:color w:val="5B6472"/>"#);
+                page.xml.push_str("<w:r><w:tab/></w:r>");
+                page.text(&fact.value, if fact.is_strong { "<w:b/>" } else { "" });
+                if !fact.aside.is_empty() {
+                    page.text(&format!("  {}", fact.aside), r#"<w:color w:val="5B6472"/>"#);
+                }
             });
-            self.cell(80.0, "", |page| {
-                page.paragraph("Cell", "", |page| {
-                    let is_strong = fact.label == "Verdict";
-                    page.text(&fact.value, if is_strong { "<w:b/>" } else { "" });
-                    if !fact.aside.is_empty() {
-                        page.text(&format!("  {}", fact.aside), r#"<w:color w:val="5B6472"/>"#);
-                    }
-                });
-            });
-            self.xml.push_str("</w:tr>");
         }
-        self.close_table();
+        self.paragraph("Gap", KEEP, |_| {});
     }
 
     fn open_table(&mut self, style: &str, widths: &[f32]) {
@@ -263,8 +349,8 @@ impl Page {
 
     /// Word needs a paragraph between two tables.
     fn close_table(&mut self) {
-        self.xml
-            .push_str(r#"</w:tbl><w:p><w:pPr><w:pStyle w:val="Gap"/></w:pPr></w:p>"#);
+        self.xml.push_str("</w:tbl>");
+        self.paragraph("Gap", "", |_| {});
     }
 
     fn cell(&mut self, width: f32, fill: &str, content: impl FnOnce(&mut Self)) {
@@ -287,25 +373,50 @@ impl Page {
         if table.headers.iter().any(|header| !header.is_empty()) {
             self.xml
                 .push_str("<w:tr><w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>");
-            self.row(table.headers, table.widths, "Cell", "<w:b/>", "EEF0F3");
+            self.row(
+                table.headers,
+                table.widths,
+                ("Cell", KEEP),
+                "EEF0F3",
+                |_| "<w:b/>".to_owned(),
+            );
         }
         let style = if table.is_verbatim {
             "VerbatimCell"
         } else {
             "Cell"
         };
-        for row in table.rows {
-            self.xml.push_str("<w:tr>");
-            self.row(row, table.widths, style, "", "");
+        let last = table.rows.len().saturating_sub(1);
+        for (at, row) in table.rows.iter().enumerate() {
+            let is_kept = at < last && (at == 0 || last < KEPT_ROWS);
+            let lines = row.iter().map(|cell| cell.lines().count()).max();
+            let is_short = lines.unwrap_or(0) <= KEPT_LINES
+                && row.iter().all(|cell| cell.len() < KEPT_CHARACTERS);
+            self.xml
+                .push_str(if is_short { WHOLE_ROW } else { "<w:tr>" });
+            let keep = if is_kept && is_short { KEEP } else { "" };
+            self.row(row, table.widths, (style, keep), "", |column| {
+                let risk = table.risk_at(at, column);
+                risk.map(|risk| format!(r#"<w:b/><w:color w:val="{}"/>"#, hex(risk)))
+                    .unwrap_or_default()
+            });
         }
         self.close_table();
     }
 
-    fn row(&mut self, cells: &[String], widths: &[f32], style: &str, properties: &str, fill: &str) {
+    fn row(
+        &mut self,
+        cells: &[String],
+        widths: &[f32],
+        (style, paragraph): (&str, &str),
+        fill: &str,
+        properties: impl Fn(usize) -> String,
+    ) {
         for (at, width) in widths.iter().enumerate() {
             let text = cells.get(at).map_or("", String::as_str);
+            let properties = properties(at);
             self.cell(*width, fill, |page| {
-                page.paragraph(style, "", |page| page.text(text, properties))
+                page.paragraph(style, paragraph, |page| page.text(text, &properties))
             });
         }
         self.xml.push_str("</w:tr>");
@@ -321,6 +432,7 @@ impl Page {
             .max(1);
         let widths = [20.0, 12.0, 8.0, 60.0];
         self.open_table("", &widths);
+        let words = self.words;
         for row in rows {
             for (at, (risk, count)) in Risk::DOWN.into_iter().zip(row.counts).enumerate() {
                 let label = if at == 0 {
@@ -336,14 +448,14 @@ impl Page {
                 let bar = format!(r#"<w:color w:val="{}"/>"#, hex(risk));
                 let cells = [
                     (label, "<w:b/>"),
-                    (risk.to_string(), ""),
+                    (words.risk(risk).to_owned(), ""),
                     (count.to_string(), ""),
                     ("█".repeat(blocks), &bar),
                 ];
-                self.xml.push_str("<w:tr>");
+                self.xml.push_str(WHOLE_ROW);
                 for ((text, properties), width) in cells.into_iter().zip(widths) {
                     self.cell(width, "", |page| {
-                        page.paragraph("Cell", "", |page| page.text(&text, properties))
+                        page.paragraph("Cell", KEEP, |page| page.text(&text, properties))
                     });
                 }
                 self.xml.push_str("</w:tr>");
@@ -365,12 +477,24 @@ impl Page {
             if !line.aside.is_empty() {
                 page.text(&format!("  {}", line.aside), r#"<w:color w:val="5B6472"/>"#);
             }
+            if line.anchor > 0 {
+                page.page_of(line.anchor);
+            }
         });
+    }
+
+    /// The page of a heading, after a tab: a field that the reader computes when it opens the file.
+    fn page_of(&mut self, anchor: usize) {
+        let _ = write!(
+            self.xml,
+            r#"<w:r><w:tab/></w:r><w:r><w:fldChar w:fldCharType="begin" w:dirty="true"/></w:r><w:r><w:instrText xml:space="preserve"> PAGEREF part{anchor} \h </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t></w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>"#
+        );
     }
 
     fn references(&mut self, links: &[String], others: &[String]) {
         self.paragraph("Remark", "", |page| {
-            page.text("References:", "");
+            let name = page.words.get("text.references");
+            page.text(&format!("{name}:"), "");
             for link in links {
                 page.text(" ", "");
                 page.link(link);
@@ -382,19 +506,23 @@ impl Page {
     }
 
     fn link(&mut self, link: &str) {
+        self.link_as(link, link);
+    }
+
+    fn link_as(&mut self, link: &str, text: &str) {
         let id = match self.links.get(link) {
             Some(id) => *id,
             // Word refuses targets that are no URI.
             None if self.links.len() < LINKS && url::Url::parse(link).is_ok() => {
-                // The first three relationships are the parts of the document.
-                let id = self.links.len() + 4;
+                // The first four relationships are the parts of the document.
+                let id = self.links.len() + 5;
                 self.links.insert(link.to_owned(), id);
                 id
             }
-            None => return self.text(link, ""),
+            None => return self.text(text, ""),
         };
         let _ = write!(self.xml, r#"<w:hyperlink r:id="rId{id}">"#);
-        self.text(link, r#"<w:color w:val="1F4E79"/>"#);
+        self.text(text, r#"<w:color w:val="1F4E79"/>"#);
         self.xml.push_str("</w:hyperlink>");
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Document, Earlier, RenderError, ReportFinding, ReportOutput};
+use super::{ChapterKind, Document, Earlier, RenderError, ReportFinding, ReportOutput};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::text;
 
@@ -14,8 +14,7 @@ pub(super) fn render(
     out.write_all(b"[")?;
     for (at, group) in document.groups.iter().enumerate() {
         let comma = if at > 0 { "," } else { "" };
-        let [name, by] =
-            [&group.name, document.group_by.as_str()].map(|text| safe(&json!(text), "    "));
+        let [name, by] = [&group.name, grouping(document)].map(|text| safe(&json!(text), "    "));
         write!(
             out,
             "{comma}\n  {{\n    \"name\": {},\n    \"group_by\": {},\n    \"findings\": [",
@@ -38,6 +37,14 @@ pub(super) fn render(
         b"\n]"
     })?;
     Ok(())
+}
+
+/// The name of the grouping in the contract.
+fn grouping(document: &Document<'_>) -> &'static str {
+    match document.options.group_by {
+        ChapterKind::Class => "vulnerability",
+        by => by.as_str(),
+    }
 }
 
 /// Indented JSON without hidden characters. Its line feeds are never part of a string.
@@ -73,18 +80,18 @@ mod tests {
     use super::super::tests::data;
     use super::super::{ReportData, render};
     use super::*;
-    use scandeck_wire::contract::{GroupBy, ReportFormat};
+    use scandeck_wire::contract::ReportFormat;
 
     #[test]
     fn streamed_report_equals_pretty_printed_json() {
-        let mut with_empty_group = data(GroupBy::Target);
-        with_empty_group.filters.include_all_targets = true;
+        let mut with_empty_group = data(ChapterKind::Target);
+        with_empty_group.options.empty_targets = true;
         let empty = ReportData {
             findings: Vec::new(),
             targets: Vec::new(),
-            ..data(GroupBy::Target)
+            ..data(ChapterKind::Target)
         };
-        for data in [data(GroupBy::Vulnerability), with_empty_group, empty] {
+        for data in [data(ChapterKind::Class), with_empty_group, empty] {
             let bytes = render(&Document::new(&data).unwrap(), &ReportFormat::Json).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             let value: Value = serde_json::from_str(&text).unwrap();

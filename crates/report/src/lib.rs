@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!   ReportData ─┐
-//!               ├─arrange─► Document (order of the findings) ─► json | csv
-//!   findings ───┘              └─► View (pages) ─► html | pdf | docx | xlsx
+//!   (options,   ├─arrange─► Document (order of the findings) ─► json | csv
+//!    template)  │              └─► View (texts) ─► xlsx
+//!   findings ───┘                    └─flow─► blocks ─► html | pdf | docx
 //! ```
 //!
 //! Both wings use this module: the service for the findings of scans, the dashboard for findings
 //! with decisions. A document holds the order of its findings only; the writers read them from
-//! their source in batches, so that a report of 100,000 findings is never in memory. The template
-//! engine escapes HTML, and cells that a spreadsheet would read as a formula are neutralised.
+//! their source in batches, so that a report of 100,000 findings is never in memory. HTML is escaped,
+//! and cells that a spreadsheet would read as a formula are neutralised. The words of a report are in
+//! `assets/reports/texts`, one file per language.
 
 mod arrange;
 mod csv;
@@ -18,9 +20,13 @@ mod docx;
 mod flow;
 mod html;
 mod json;
+mod markdown;
+mod options;
 mod pdf;
 mod spreadsheet;
+mod template;
 mod view;
+mod words;
 mod xlsx;
 
 use std::io::{Cursor, Seek, Write};
@@ -29,12 +35,15 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use scandeck_wire::contract::{
-    Evidence, Finding, FindingId, GroupBy, ReportFilters, ReportFormat, Risk, Scan, Stamp, Tool,
+    Evidence, Finding, FindingId, ReportFormat, Risk, Scan, Stamp, Tool,
 };
 
-pub use arrange::{Document, ReportGroup};
+pub use arrange::{CommonTexts, Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
+pub use options::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
 pub use spreadsheet::{CsvTable, neutral};
+pub use template::{Logo, ReportTemplate, SeverityScale, TemplateError};
+pub use words::Words;
 
 /// The supported formats.
 pub const FORMATS: &[ReportFormat] = &[
@@ -55,15 +64,18 @@ pub struct ReportData {
     /// The query that selected the findings; empty without one.
     #[serde(default)]
     pub selection: String,
-    pub group_by: GroupBy,
-    pub filters: ReportFilters,
+    #[serde(default)]
+    pub options: ReportOptions,
+    /// The texts of a client.
+    #[serde(default)]
+    pub template: ReportTemplate,
     pub findings: Vec<ReportFinding>,
     /// Whether the report contains decisions.
     #[serde(default)]
     pub with_decisions: bool,
     /// All targets, including those without findings.
     pub targets: Vec<String>,
-    /// The scans, for the appendix.
+    /// The scans of these targets, for scope and appendix.
     pub scans: Vec<ReportScan>,
 }
 
@@ -143,8 +155,12 @@ pub enum RenderError {
     Format(String),
     #[error("findings of the report not read")]
     Findings(#[source] std::io::Error),
-    #[error("HTML template failed")]
-    Template(#[from] minijinja::Error),
+    #[error("a text of the report template has an invalid placeholder")]
+    Placeholder(#[from] minijinja::Error),
+    #[error("no texts in {0}; use {languages}", languages = Words::languages().collect::<Vec<_>>().join(" or "))]
+    Language(String),
+    #[error("texts of reports not read: {0}")]
+    Words(String),
     #[error("CSV table not written")]
     Table(#[from] ::csv::Error),
     #[error("a table has at most 1,048,576 rows, the limit of spreadsheets; select fewer findings")]
@@ -225,10 +241,10 @@ fn risk_color(risk: Risk) -> [u8; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scandeck_wire::contract::{ScanId, ScanStatus, TargetId};
+    use scandeck_wire::contract::{GroupBy, ReportFilters, ScanId, ScanStatus, TargetId};
 
     /// Two targets with three findings, one of them hostile, and a third target without any.
-    pub(super) fn data(group_by: GroupBy) -> ReportData {
+    pub(super) fn data(group_by: ChapterKind) -> ReportData {
         let finding = |id: i64, name: &str, risk: Risk, vuln: &str| Finding {
             id: FindingId(id),
             name: name.into(),
@@ -261,8 +277,11 @@ mod tests {
             workspace: "Acme <external>".into(),
             generated: Stamp::parse("2026-11-21 09:30:00").unwrap(),
             selection: String::new(),
-            group_by,
-            filters: ReportFilters::default(),
+            options: ReportOptions {
+                group_by,
+                ..ReportOptions::of_service(&GroupBy::Target, &ReportFilters::default())
+            },
+            template: ReportTemplate::default(),
             findings: vec![
                 of(
                     "shop.test",
@@ -307,7 +326,7 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_visible_in_every_format() {
-        let mut data = data(GroupBy::Target);
+        let mut data = data(ChapterKind::Target);
         data.findings[0].finding.name = "\u{1b}]52;c;eA==\u{7} \u{9b}2J exe\u{202e}gpj".into();
         for format in TEXT_FORMATS {
             let report = text(&data, format.clone());
@@ -330,7 +349,7 @@ mod tests {
     #[test]
     fn json_report_is_an_array_of_groups() {
         let groups: serde_json::Value =
-            serde_json::from_str(&text(&data(GroupBy::Target), ReportFormat::Json)).unwrap();
+            serde_json::from_str(&text(&data(ChapterKind::Target), ReportFormat::Json)).unwrap();
         assert_eq!(
             groups[0]["name"], "shop.test",
             "the target with the highest risk comes first"
@@ -342,7 +361,7 @@ mod tests {
 
     #[test]
     fn csv_report_neutralises_formulas() {
-        let table = text(&data(GroupBy::Vulnerability), ReportFormat::Csv);
+        let table = text(&data(ChapterKind::Class), ReportFormat::Csv);
         assert!(table.contains("'=cmd|"), "{table}");
         let mut reader = ::csv::Reader::from_reader(table.as_bytes());
         for row in reader.records() {
@@ -354,7 +373,7 @@ mod tests {
 
     #[test]
     fn html_report_escapes_findings_and_links_web_addresses_only() {
-        let page = text(&data(GroupBy::Vulnerability), ReportFormat::Html);
+        let page = text(&data(ChapterKind::Class), ReportFormat::Html);
         assert!(!page.contains("<script"), "no scripts");
         assert!(page.contains("&lt;script&gt;x"));
         assert!(
@@ -367,7 +386,7 @@ mod tests {
 
     /// The same data with a decision about the worst finding.
     pub(super) fn decided() -> ReportData {
-        let mut data = data(GroupBy::Target);
+        let mut data = data(ChapterKind::Target);
         data.with_decisions = true;
         data.findings[1].decided = Some(ReportDecision {
             verdict: "risk accepted".into(),
@@ -399,7 +418,7 @@ mod tests {
             "deferred",
             "ada &lt;x@y&gt;",
             "still found",
-            "absent: not found by scan #6 of 2026-11-20 09:00:00",
+            "absent: not found by scan of 2026-11-20 09:00:00",
             "=see &lt;b&gt;114",
             "critical by the scanner",
         ] {
@@ -433,15 +452,20 @@ mod tests {
 
     #[test]
     fn reports_without_decisions_contain_none() {
-        assert!(!text(&data(GroupBy::Target), ReportFormat::Csv).contains("verdict"));
-        assert!(!text(&data(GroupBy::Target), ReportFormat::Html).contains("Verdict"));
-        assert!(!text(&data(GroupBy::Target), ReportFormat::Json).contains("decided"));
+        assert!(!text(&data(ChapterKind::Target), ReportFormat::Csv).contains("verdict"));
+        assert!(!text(&data(ChapterKind::Target), ReportFormat::Html).contains("Verdict"));
+        assert!(
+            !text(&decided(), ReportFormat::Html).contains("scan #6"),
+            "an id"
+        );
+        assert!(!text(&data(ChapterKind::Target), ReportFormat::Json).contains("decided"));
     }
 
     #[test]
     fn render_refuses_unsupported_format() {
         let format = ReportFormat::from("odt");
-        let error = render(&Document::new(&data(GroupBy::Target)).unwrap(), &format).unwrap_err();
+        let error =
+            render(&Document::new(&data(ChapterKind::Target)).unwrap(), &format).unwrap_err();
         assert!(error.to_string().contains("json, csv, html"));
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn render(
             "Scans",
             &[8, 20, 32, 14, 20, 20, 8, 60],
         )?;
-        table.headers(View::SCAN_HEADERS.iter().copied())?;
+        table.headers(view.scan_headers().into_iter())?;
         for scan in view.scans() {
             table.row(scan.iter().map(String::as_str).map(Cell::of_text))?;
         }
@@ -224,7 +224,7 @@ fn write_facts(
         } else {
             format!("{}: {}", fact.value, fact.aside)
         };
-        sheet.write_string_with_format(row, 0, fact.label, &formats.label)?;
+        sheet.write_string_with_format(row, 0, &*fact.label, &formats.label)?;
         sheet.write_string_with_format(row, 1, within_cell(&value), &formats.wrapped)?;
         row += 1;
     }
@@ -241,7 +241,7 @@ fn write_risks(
     sheet.write_string_with_format(first, 0, "Risk", &formats.header)?;
     sheet.write_string_with_format(first, 1, "", &formats.header)?;
     for (column, series) in (2..).zip(&view.summary) {
-        sheet.write_string_with_format(first, column, series.label, &formats.header)?;
+        sheet.write_string_with_format(first, column, &*series.label, &formats.header)?;
     }
     let mut row = first + 1;
     for (position, risk) in Risk::DOWN.into_iter().enumerate() {
@@ -299,7 +299,7 @@ fn chart(view: &View<'_>, first: u32) -> Chart {
     for (column, row) in (2..).zip(&view.summary) {
         let series = chart.add_series();
         series
-            .set_name(row.label)
+            .set_name(&*row.label)
             .set_categories(("Summary", first + 1, 0, first + 5, 0))
             .set_values(("Summary", first + 1, column, first + 5, column));
         if view.summary.len() == 1 {
@@ -425,14 +425,34 @@ fn recommendations(
     formats: &Formats,
     view: &View<'_>,
 ) -> Result<(), RenderError> {
-    let mut table = SheetTable::new(sheet, formats, "Recommendations", &[10, 46, 10, 10, 100])?;
-    table.headers(["Risk", "Finding", "Findings", "Targets", "Recommendation"].into_iter())?;
+    let mut table = SheetTable::new(
+        sheet,
+        formats,
+        "Recommendations",
+        &[10, 46, 16, 22, 10, 10, 100],
+    )?;
+    let headers = [
+        "Risk",
+        "Finding",
+        "Exploitation",
+        "Removes",
+        "Findings",
+        "Targets",
+        "Recommendation",
+    ];
+    table.headers(headers.into_iter())?;
     for one in &view.recommendations {
-        let counts = [Cell::of_count(one.findings), Cell::of_count(one.targets)];
-        let cells = [Cell::Risk(one.risk), Cell::Text(&one.name)]
-            .into_iter()
-            .chain(counts);
-        table.row(cells.chain([Cell::Text(&one.text)]))?;
+        let removes = one.removes(view.words());
+        let cells = [
+            Cell::Risk(one.risk),
+            Cell::Text(&one.name),
+            Cell::Text(&one.signals),
+            Cell::Text(&removes),
+            Cell::of_count(one.findings),
+            Cell::of_count(one.targets),
+            Cell::Text(&one.text),
+        ];
+        table.row(cells.into_iter())?;
     }
     table.finish()
 }

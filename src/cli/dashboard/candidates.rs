@@ -25,6 +25,7 @@ use scandeck_domain::export::ExportFormat;
 use scandeck_domain::oob::{CaptureFormat, PayloadShape};
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{ListedFinding, Reason, Verdict};
+use scandeck_report::{ChapterKind, EvidenceDetail, ReportVerdict};
 use scandeck_wire::contract::{
     GroupBy, RedirectLevel, ReportFormat, Risk, Scan, ScanStatus, TargetType, Tool, WorkspaceId,
 };
@@ -72,6 +73,9 @@ fn argument_with(arg: Arg, noun: &str) -> Arg {
 fn names_of(arg: &Arg, noun: &str) -> Option<Vec<&'static str>> {
     Some(match (noun, arg.get_long()?) {
         ("findings", "format") => ExportFormat::NAMES.to_vec(),
+        ("findings", "group-by") => ChapterKind::NAMES.to_vec(),
+        ("findings", "verdicts") => ReportVerdict::NAMES.to_vec(),
+        ("findings", "evidence") => EvidenceDetail::NAMES.to_vec(),
         ("findings", "verdict") => Verdict::NAMES.to_vec(),
         ("findings", "reason") => Reason::NAMES.to_vec(),
         ("findings", "severity") => Risk::DOWN.iter().map(|risk| risk.as_str()).collect(),

@@ -11,6 +11,7 @@ use scandeck_domain::oob::{
 };
 use scandeck_domain::triage;
 use scandeck_domain::triage::{Event, FindingKey, ListedFinding};
+use scandeck_report::{ReportOptions, ReportScan};
 use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
     ScanId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
@@ -205,6 +206,17 @@ pub enum CaptureUse {
     Replay(String),
 }
 
+/// What a report has beside its findings, before its template is read.
+#[derive(Clone, Debug, Default)]
+pub struct ReportRequest {
+    /// The options that replace those of the template; none for those of the template.
+    pub options: Option<ReportOptions>,
+    /// The file of the template; empty without one.
+    pub template: String,
+    pub targets: Vec<String>,
+    pub scans: Vec<ReportScan>,
+}
+
 /// An export to be written.
 #[derive(Clone, Debug)]
 pub struct Exported {
@@ -220,6 +232,8 @@ pub struct Exported {
     pub made: Stamp,
     /// The findings, in order.
     pub rows: Vec<ExportRow>,
+    /// Of a report: options and scope.
+    pub report: ReportRequest,
     /// Hides names in the file.
     pub mask: Option<Mask>,
 }

@@ -1,12 +1,13 @@
 //! The command that exports findings with their decisions.
 
-use crate::base::{Effect, Exported, Pane};
+use crate::base::{Effect, Exported, Pane, ReportRequest};
 use crate::model::Model;
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::triage::retest::retest_results;
 use scandeck_domain::triage::{FindingKey, Issue, IssueId, RetestResult};
-use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_report::ReportScan;
+use scandeck_wire::contract::{Scan, Shared, Stamp};
 use scandeck_wire::text::file_name;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -44,7 +45,8 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
         .and_then(ExportFormat::named)
         .ok_or("format is missing")?;
     let (ids, query) = chosen(model, args.query())?;
-    send(model, &ids, (format, query, args.text()), effects)
+    let report = ReportRequest::default();
+    send(model, &ids, (format, query, args.text()), report, effects)
 }
 
 /// Writes a report of these findings without the service.
@@ -52,6 +54,7 @@ pub(crate) fn write(
     model: &Model,
     ids: &[IssueId],
     format: ExportFormat,
+    report: ReportRequest,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
     let workspace = model
@@ -63,13 +66,15 @@ pub(crate) fn write(
         shown(model, &workspace),
         format.ending()
     ));
-    send(model, ids, (format, String::new(), Some(name)), effects)
+    let named = (format, String::new(), Some(name));
+    send(model, ids, named, report, effects)
 }
 
 fn send(
     model: &Model,
     ids: &[IssueId],
     (format, query, name): (ExportFormat, String, Option<String>),
+    report: ReportRequest,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
     let workspace = model.workspace_name();
@@ -89,6 +94,10 @@ fn send(
         ))
     });
     let made = Stamp(model.now.wall);
+    let report = match format.is_report() {
+        true => with_scope(model, report),
+        false => report,
+    };
     effects.push(Effect::Export(Box::new(Exported {
         name,
         format,
@@ -96,9 +105,33 @@ fn send(
         query,
         made,
         rows,
+        report,
         mask: None,
     })));
     Ok(())
+}
+
+/// The request with the targets and scans of the workspace.
+fn with_scope(model: &Model, report: ReportRequest) -> ReportRequest {
+    let targets = model.data.targets.value();
+    let targets = targets.map(|table| table.items()).unwrap_or_default();
+    let scans = model.data.scans.value();
+    let scans = scans.map(|table| table.items()).unwrap_or_default();
+    let named = |scan: &Arc<Scan>| ReportScan {
+        target: model
+            .target_name(scan.target_id)
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        scan: (**scan).clone(),
+    };
+    ReportRequest {
+        targets: targets
+            .iter()
+            .map(|target| target.name.to_string())
+            .collect(),
+        scans: scans.iter().map(named).collect(),
+        ..report
+    }
 }
 
 /// A name as the screen shows it, for the name of a file.

@@ -75,6 +75,16 @@ fields! {
     Accepted "include_accepted";
     Fixed "include_fixed";
     ToolConfiguration "include_tool_configuration";
+    /// The chapters of a report that scandeck writes.
+    Chapters;
+    /// Its findings by verdict.
+    ReportVerdicts;
+    /// Its template.
+    Template;
+    History;
+    InternalNotes;
+    Coverage;
+    Appendix;
     /// The finding to which captured requests are added.
     Into;
     /// Who makes a report.

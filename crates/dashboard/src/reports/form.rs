@@ -1,6 +1,6 @@
-//! The form of a new report: author, findings or scans, format, chapters, filters, webhook.
+//! The form of a new report: author, findings or scans, format, chapters, content, webhook.
 
-use crate::base::{Call, FormTag, Job};
+use crate::base::{Call, FormTag, Job, ReportRequest};
 use crate::data::Data;
 use crate::forms::{
     FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url, message_of,
@@ -8,6 +8,7 @@ use crate::forms::{
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::IssueId;
+use scandeck_report::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
 use scandeck_wire::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
 use scandeck_wire::text::plural;
 
@@ -56,6 +57,52 @@ const FILTERS: [(FieldId, &str, Filter); 10] = [
     }),
 ];
 
+/// The choices of verdicts, from the report for a customer to everything.
+const VERDICTS: [(&str, &[ReportVerdict]); 4] = [
+    (
+        "confirmed and open",
+        &[ReportVerdict::Confirmed, ReportVerdict::Open],
+    ),
+    ("confirmed", &[ReportVerdict::Confirmed]),
+    (
+        "without false positives",
+        &[
+            ReportVerdict::Confirmed,
+            ReportVerdict::Open,
+            ReportVerdict::RiskAccepted,
+            ReportVerdict::Fixed,
+            ReportVerdict::Absent,
+        ],
+    ),
+    ("all", &ReportVerdict::ALL),
+];
+
+type Part = fn(&mut ReportOptions) -> &mut bool;
+
+/// The parts of a report that scandeck writes.
+const PARTS: [(FieldId, &str, Part); 4] = [
+    (FieldId::History, "History", |options| &mut options.history),
+    (FieldId::InternalNotes, "Internal notes", |options| {
+        &mut options.notes
+    }),
+    (FieldId::Coverage, "Coverage", |options| {
+        &mut options.coverage
+    }),
+    (FieldId::Appendix, "Ids", |options| &mut options.appendix),
+];
+
+/// The fields that only a report of scandeck has.
+fn local_fields() -> impl Iterator<Item = FieldId> {
+    [
+        FieldId::Chapters,
+        FieldId::ReportVerdicts,
+        FieldId::Evidence,
+        FieldId::Template,
+    ]
+    .into_iter()
+    .chain(PARTS.map(|(id, ..)| id))
+}
+
 /// A report about one of these sets of ids.
 pub(crate) fn open(sets: Vec<IdSet>) -> Form {
     let first = sets
@@ -93,6 +140,7 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
         FormField::line(FieldId::Webhook, "Webhook URL", "")
             .with_help("receives a notice when the report is ready; optional"),
     ];
+    fields.extend(option_fields());
     let mut defaults = ReportFilters::default();
     fields.extend(FILTERS.map(|(id, label, filter)| {
         FormField::toggle(id, label, *filter(&mut defaults)).with_help(filter_help(id))
@@ -100,6 +148,54 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
     let mut form = Form::new(FormTag::NewReport, &KIND, "New report", "Create", fields);
     form.subject.sets = sets;
     form
+}
+
+fn option_fields() -> Vec<FormField> {
+    let mut defaults = ReportOptions::default();
+    let at = |names: &[&str], name: &str| names.iter().position(|one| *one == name).unwrap_or(0);
+    let chapters = at(&ChapterKind::NAMES, defaults.group_by.as_str());
+    let evidence = at(&EvidenceDetail::NAMES, defaults.evidence.as_str());
+    let mut fields = vec![
+        FormField::line(FieldId::Template, "Template", "")
+            .with_help("TOML file with texts and options of a client; optional"),
+        FormField::choice(FieldId::Chapters, "Chapters", ChapterKind::NAMES, chapters),
+        FormField::choice(
+            FieldId::ReportVerdicts,
+            "Verdicts",
+            VERDICTS.map(|(label, _)| label),
+            0,
+        ),
+        FormField::choice(
+            FieldId::Evidence,
+            "Evidence",
+            EvidenceDetail::NAMES,
+            evidence,
+        )
+        .with_help("first: of one place in each chapter"),
+    ];
+    fields.extend(PARTS.map(|(id, label, part)| {
+        FormField::toggle(id, label, *part(&mut defaults)).with_help("include in the report")
+    }));
+    fields
+}
+
+/// The options of the form; none if all are the defaults, which a template replaces.
+fn options(form: &Form) -> Option<ReportOptions> {
+    let defaults = ReportOptions::default();
+    let mut options = defaults.clone();
+    if let Some(chapters) = ChapterKind::ALL.get(form.choice(FieldId::Chapters)) {
+        options.group_by = *chapters;
+    }
+    if let Some((_, verdicts)) = VERDICTS.get(form.choice(FieldId::ReportVerdicts)) {
+        options.verdicts = verdicts.iter().copied().collect();
+    }
+    if let Some(evidence) = EvidenceDetail::ALL.get(form.choice(FieldId::Evidence)) {
+        options.evidence = *evidence;
+    }
+    for (id, _, part) in PARTS {
+        *part(&mut options) = form.choice(id) == 1;
+    }
+    (options != defaults).then_some(options)
 }
 
 fn filter_help(id: FieldId) -> &'static str {
@@ -154,10 +250,26 @@ fn count(form: &Form, set: &IdSet) -> usize {
     }
 }
 
-/// Format and findings of a report that scandeck writes itself; none where the service creates it.
-pub(crate) fn local_report(form: &Form) -> Option<(ExportFormat, Vec<IssueId>)> {
+/// A report that scandeck writes itself.
+#[derive(Clone, Debug)]
+pub(crate) struct LocalReport {
+    pub format: ExportFormat,
+    pub issues: Vec<IssueId>,
+    pub request: ReportRequest,
+}
+
+/// The report, unless the service creates it.
+pub(crate) fn local_report(form: &Form) -> Option<LocalReport> {
     let set = chosen_set(form).filter(|_| is_local(form))?;
-    Some((local_format(form)?, set.issues.clone()))
+    Some(LocalReport {
+        format: local_format(form)?,
+        issues: set.issues.clone(),
+        request: ReportRequest {
+            options: options(form),
+            template: form.filled(FieldId::Template).unwrap_or_default(),
+            ..ReportRequest::default()
+        },
+    })
 }
 
 fn local_format(form: &Form) -> Option<ExportFormat> {
@@ -183,6 +295,9 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     {
         form.show(id, !local);
     }
+    // Tables for programs have no chapters and pages.
+    let has_options = local && local_format(form).is_some_and(ExportFormat::is_report);
+    local_fields().for_each(|id| form.show(id, has_options));
     let offered: Vec<String> = sets(form)
         .iter()
         .map(|set| format!("{} ({})", set.label, count(form, set)))
@@ -314,7 +429,7 @@ fn summary(form: &Form) -> Vec<String> {
     let counted = counted(form, count(form, set));
     if is_local(form) {
         return vec![format!(
-            "Saved immediately: {counted} with decisions, notes and severity overrides."
+            "Saved immediately: {counted} with decisions and severity overrides."
         )];
     }
     let mut lines = vec![
@@ -431,7 +546,7 @@ mod tests {
             "{:?}",
             form.summary
         );
-        assert_eq!(local_report(&form), None);
+        assert!(local_report(&form).is_none());
         form.field_mut(FieldId::MadeBy).unwrap().choose(1);
         let html = ReportFormat::KNOWN
             .iter()
@@ -446,11 +561,38 @@ mod tests {
             let made = local_report(&form);
             assert!(wrong.is_empty() && made.is_some(), "{wrong:?}");
             if at == html {
+                let made = made.unwrap();
                 assert_eq!(
-                    made,
-                    Some((ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)]))
+                    (made.format, made.issues),
+                    (ExportFormat::Html, vec![IssueId(4), IssueId(5), IssueId(6)])
                 );
             }
         }
+    }
+
+    #[test]
+    fn options_of_a_local_report_reach_the_request() {
+        let mut form = form();
+        form.subject.sets[0].issues = vec![IssueId(4)];
+        form.field_mut(FieldId::MadeBy).unwrap().choose(1);
+        check(&mut form);
+        let request = |form: &Form| local_report(form).unwrap().request;
+        assert_eq!(request(&form).options, None, "a template may choose");
+        for id in [FieldId::Chapters, FieldId::ReportVerdicts, FieldId::History] {
+            form.field_mut(id).unwrap().choose(1);
+        }
+        let options = request(&form).options.unwrap();
+        assert_eq!(
+            options,
+            ReportOptions {
+                group_by: ChapterKind::Target,
+                verdicts: [ReportVerdict::Confirmed].into(),
+                history: true,
+                ..ReportOptions::default()
+            }
+        );
+        form.field_mut(FieldId::MadeBy).unwrap().choose(-1);
+        check(&mut form);
+        assert!(!form.is_shown(FieldId::Chapters) && form.is_shown(FieldId::GroupBy));
     }
 }

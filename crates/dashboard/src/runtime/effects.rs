@@ -3,13 +3,14 @@
 
 use crate::base::{
     Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, Generation, TextChunk, Ticket, ViewJob,
+    ExportedCaptures, FindingUse, Generation, ReportRequest, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
 use crate::data::OobNews;
 use crate::list::view;
 use crate::runtime::event_loop::EventLoop;
+use crate::runtime::report_template::read_report_template;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
     CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, alert, archive,
@@ -17,15 +18,16 @@ use crate::runtime::{
 };
 use rustix::termios::{QueueSelector, tcflush};
 use scandeck_client::{CallId, Problem, on_list_thread};
-use scandeck_domain::export::Export;
+use scandeck_domain::export::{Export, ExportFormat, ReportFrame};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{CaptureRecord, Payload, PayloadBook, PayloadRequest, request};
 use scandeck_domain::triage::settings::setting;
 use scandeck_domain::triage::{self, ListedFinding};
+use scandeck_report::ReportTemplate;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
 use std::io::{self, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
@@ -433,7 +435,9 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
         made,
         rows,
         mask,
+        report,
     } = exported;
+    let frame = report_frame(report, *format).map_err(Problem::local)?;
     let content = scandeck_domain::export::write(
         *format,
         &Export {
@@ -442,12 +446,31 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
             made: *made,
             query,
             mask: mask.as_ref(),
+            frame: Some(&frame),
         },
     );
     calls::save(
         name,
         &content.map_err(|error| Problem::local(error.to_string()))?,
     )
+}
+
+/// The options of the form, else those of the template, else the defaults.
+fn report_frame(report: &ReportRequest, format: ExportFormat) -> Result<ReportFrame, String> {
+    let template = match report.template.as_str() {
+        "" => ReportTemplate::default(),
+        path => read_report_template(Path::new(path))?,
+    };
+    let of_template = || {
+        let options = template.options.clone();
+        options.unwrap_or_else(|| format.report_options())
+    };
+    Ok(ReportFrame {
+        options: report.options.clone().unwrap_or_else(of_template),
+        template,
+        targets: report.targets.clone(),
+        scans: report.scans.clone(),
+    })
 }
 
 fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {

@@ -27,13 +27,15 @@ pub mod vex;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use report::ReportFrame;
 pub use row::ExportRow;
 
 use crate::finding::named_enum;
 use crate::mask::Mask;
-use scandeck_report::RenderError;
+use scandeck_report::{RenderError, ReportOptions};
 use scandeck_wire::contract::{ReportFormat, Stamp};
 use scandeck_wire::text;
+use scandeck_wire::text::plural;
 
 named_enum! {
     /// The format of an export, with its name on command lines.
@@ -53,6 +55,30 @@ named_enum! {
 }
 
 impl ExportFormat {
+    /// The format of the report, which has options.
+    pub fn of_report(self) -> Option<ReportFormat> {
+        match self {
+            Self::Html => Some(ReportFormat::Html),
+            Self::Json => Some(ReportFormat::Json),
+            Self::Pdf => Some(ReportFormat::Pdf),
+            Self::Docx => Some(ReportFormat::Docx),
+            Self::Xlsx => Some(ReportFormat::Xlsx),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the report.
+    pub fn is_report(self) -> bool {
+        self.of_report().is_some()
+    }
+
+    /// The options of a report without a choice.
+    pub fn report_options(self) -> ReportOptions {
+        self.of_report()
+            .map(|format| ReportOptions::of_format(&format))
+            .unwrap_or_default()
+    }
+
     /// The file extension, without the leading dot.
     pub fn ending(self) -> &'static str {
         match self {
@@ -77,6 +103,8 @@ pub struct Export<'a> {
     pub query: &'a str,
     /// Hides names in the file.
     pub mask: Option<&'a Mask>,
+    /// Of a report: its options, template and scans; none for the defaults.
+    pub frame: Option<&'a ReportFrame>,
 }
 
 /// The reason why an export failed.
@@ -90,6 +118,11 @@ pub enum ExportError {
     Limit(String),
     #[error("report not written")]
     Report(#[from] RenderError),
+    #[error(
+        "no finding has a verdict of the report ({verdicts}); {findings} excluded",
+        findings = plural(*.excluded, "finding")
+    )]
+    Nothing { verdicts: String, excluded: usize },
     #[error("texts of the findings cannot be read")]
     Texts(#[from] std::io::Error),
 }

@@ -9,44 +9,69 @@ use crate::triage::{
     AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
 };
 use scandeck_report::{
-    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportRetest, Standing,
-    render,
+    Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
+    ReportRetest, ReportScan, ReportTemplate, Standing, render,
 };
-use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat, Tool};
+use scandeck_wire::contract::{ReportFormat, Tool};
 
-/// Writes the report, with one chapter per target.
+/// What a report has beside its findings.
+#[derive(Clone, Debug, Default)]
+pub struct ReportFrame {
+    pub options: ReportOptions,
+    pub template: ReportTemplate,
+    /// All targets in the scope, also those without findings.
+    pub targets: Vec<String>,
+    pub scans: Vec<ReportScan>,
+}
+
+/// Writes the report.
 ///
 /// # Errors
-/// When the format is unknown, or a writer fails.
+/// When the format is unknown, no finding has one of the verdicts, or a writer fails.
 pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, ExportError> {
-    // The rows are the selection already, so nothing is filtered.
-    let filters = ReportFilters {
-        include_finding_history: true,
-        include_false_positives: true,
-        include_ignored: true,
-        ..ReportFilters::default()
-    };
+    let frame = export.frame.cloned().unwrap_or_else(|| ReportFrame {
+        options: ReportOptions::of_format(format),
+        ..ReportFrame::default()
+    });
+    let verdicts: Vec<&str> = frame
+        .options
+        .verdicts
+        .iter()
+        .map(|verdict| verdict.as_str())
+        .collect();
+    let verdicts = verdicts.join(", ");
     let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
         selection: export.query.to_owned(),
-        group_by: GroupBy::Target,
-        filters,
+        options: frame.options,
+        template: frame.template,
         findings: export.rows.iter().map(finding).collect::<io::Result<_>>()?,
         with_decisions: true,
-        targets: Vec::new(),
-        scans: Vec::new(),
+        targets: frame.targets,
+        scans: frame.scans,
     };
     let data = masked(data, export.mask)?;
-    Ok(render(&Document::new(&data)?, format)?)
+    let document = Document::new(&data)?;
+    let excluded = document.excluded.values().sum();
+    if document.is_empty() && excluded > 0 {
+        return Err(ExportError::Nothing { verdicts, excluded });
+    }
+    Ok(render(&document, format)?)
 }
 
 /// The data with stand-ins for the names in it.
 fn masked(data: ReportData, mask: Option<&Mask>) -> Result<ReportData, ExportError> {
     let Some(mask) = mask else { return Ok(data) };
+    // The image of the client has no names that the mask knows.
+    let image = data.template.image.clone();
+    let options = data.options.clone();
     let mut value = serde_json::to_value(&data)?;
     mask.json(&mut value);
-    Ok(serde_json::from_value(value)?)
+    let mut masked: ReportData = serde_json::from_value(value)?;
+    masked.template.image = image;
+    masked.options = options;
+    Ok(masked)
 }
 
 fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
@@ -212,11 +237,37 @@ mod tests {
             made,
             query: "",
             mask: None,
+            frame: Some(&ReportFrame {
+                options: ReportOptions::everything(),
+                ..ReportFrame::default()
+            }),
         };
         let html = String::from_utf8(write(&export, &ReportFormat::Html).unwrap()).unwrap();
         assert!(
             html.contains("Not found") && html.contains(&between),
             "{html}"
+        );
+        let customer = Export {
+            frame: None,
+            ..export.clone()
+        };
+        let html = String::from_utf8(write(&customer, &ReportFormat::Html).unwrap()).unwrap();
+        assert!(!html.contains("Not found") && !html.contains(&between));
+        let dismissed = [ExportRow {
+            assessment: Assessment {
+                verdict: Verdict::FalsePositive,
+                ..Assessment::default()
+            },
+            ..rows[0].clone()
+        }];
+        let nothing = Export {
+            rows: &dismissed,
+            ..customer
+        };
+        let error = write(&nothing, &ReportFormat::Html).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no finding has a verdict of the report (confirmed, open); 1 finding excluded"
         );
         let line: serde_json::Value =
             serde_json::from_slice(&super::super::write(ExportFormat::Jsonl, &export).unwrap())

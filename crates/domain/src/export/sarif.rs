@@ -422,6 +422,7 @@ mod tests {
                 made,
                 query: "",
                 mask: None,
+                frame: None,
             };
             let run = |run: &Value| {
                 (

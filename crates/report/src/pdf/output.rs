@@ -26,8 +26,8 @@ use jiff::tz::TimeZone;
 use super::fonts::Fonts;
 use super::layout::{LinkTarget, PAGE, PageMark, PageMarkKind, Place};
 use super::lines::{Ink, Piece, TextLine};
+use crate::view::View;
 use crate::{RenderError, risk_color};
-use scandeck_wire::contract::Stamp;
 
 /// Findings up to which every paragraph and cell has a tag: the structure of 20,000 findings would
 /// need gigabytes of memory.
@@ -74,12 +74,15 @@ pub struct PdfPages {
     /// That tag, within a finding.
     finding: Option<usize>,
     bookmarks: Vec<Bookmark>,
+    language: String,
 }
 
 impl PdfPages {
-    pub fn new(title: &str, generated: Stamp, findings: usize) -> Self {
+    pub fn new(view: &View<'_>) -> Self {
+        let findings: usize = view.document().counts.iter().sum();
+        let language = view.words().language.to_owned();
         let mut document = PdfDocument::new_with(SerializeSettings::default());
-        let at = generated.0.to_zoned(TimeZone::UTC);
+        let at = view.generated().0.to_zoned(TimeZone::UTC);
         // In range: the year of a stamp has four digits, the other numbers are those of a calendar.
         let date = DateTime::new(at.year().unsigned_abs())
             .month(at.month().unsigned_abs())
@@ -90,9 +93,9 @@ impl PdfPages {
             .utc_offset_hour(0)
             .utc_offset_minute(0);
         let metadata = Metadata::new()
-            .title(title.to_owned())
+            .title(view.title.clone())
             .creator("scandeck".to_owned())
-            .language("en".to_owned())
+            .language(language.clone())
             .creation_date(date);
         document.set_metadata(metadata);
         Self {
@@ -102,6 +105,7 @@ impl PdfPages {
             is_coarse: findings > FINE_TAGS,
             finding: None,
             bookmarks: Vec::new(),
+            language,
         }
     }
 
@@ -185,7 +189,7 @@ impl PdfPages {
     pub fn finish(mut self) -> Result<Vec<u8>, RenderError> {
         self.document.set_outline(outline(self.bookmarks));
         let mut nodes: Vec<Option<TagNode>> = self.tags.into_iter().map(Some).collect();
-        let mut tree = TagTree::new().with_lang(Some("en".to_owned()));
+        let mut tree = TagTree::new().with_lang(Some(self.language));
         for root in self.roots {
             tree.push(group(&mut nodes, root));
         }

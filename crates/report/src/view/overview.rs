@@ -1,13 +1,21 @@
-//! The part of a report about all findings together: cover, headline, recommendations, scans.
+//! The part of a report about all findings together: cover, headline, trend, recommendations,
+//! scans.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Fact, RiskCounts, SummaryRow, fact, line, stamp, tool_name};
+use super::entry::signals;
+use super::scope::present;
+use super::{Fact, RiskCounts, SummaryRow, day, fact, line, stamp, tool_name};
+use crate::arrange::{Urgency, class_of, place_of};
+use crate::options::ReportVerdict;
+use crate::template::ReportTemplate;
+use crate::words::Words;
 use crate::{Document, RenderError, ReportFinding, ReportScan, Standing};
 use scandeck_wire::contract::{Risk, Tool};
-use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text, plural};
+use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
 /// Names on the cover; more are counted.
 const COVER_NAMES: usize = 12;
@@ -17,56 +25,86 @@ const COVER_NAMES: usize = 12;
 pub struct Recommendation {
     pub risk: Risk,
     pub name: String,
+    /// `KEV · EPSS 93 %` of its most urgent finding.
+    pub signals: String,
+    /// The findings that it removes.
+    pub counts: RiskCounts,
     pub findings: usize,
     pub targets: usize,
     pub text: String,
 }
 
-pub(super) fn cover(document: &Document<'_>) -> Vec<Fact> {
-    let mut facts = vec![fact("Workspace", clean(&document.workspace).into_owned())];
-    if !document.selection.is_empty() {
-        facts.push(fact("Selection", clean(&document.selection).into_owned()));
+impl Recommendation {
+    /// `2 high, 1 low`
+    pub fn removes(&self, words: &Words) -> String {
+        present(&self.counts, words)
     }
+}
+
+/// A kind of finding that attackers are known to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExploitedKind {
+    pub risk: Risk,
+    pub name: String,
+    pub cves: String,
+    pub signals: String,
+    pub places: usize,
+}
+
+pub(super) fn cover(document: &Document<'_>, template: &ReportTemplate) -> Vec<Fact> {
+    let words = &document.words;
+    let mut facts = Vec::new();
+    let mut add = |label: &str, value: &str| {
+        if !value.trim().is_empty() {
+            facts.push(fact(words.get(label), line(value)));
+        }
+    };
+    add("fact.client", &template.client);
+    add("fact.workspace", &document.workspace);
+    match template.date.trim() {
+        "" => add("fact.date", &day(document.generated)),
+        date => add("fact.date", date),
+    }
+    add("fact.version", &template.version);
+    add("fact.author", &template.author);
+    add("fact.contact", &template.contact);
+    add("fact.document_class", &template.classification);
     facts.push(Fact {
-        label: "Scope",
-        value: plural(document.scope.len(), "target"),
-        aside: listed(document.scope.iter().map(|name| clean(name).into_owned())),
+        label: words.get("fact.scope").to_owned(),
+        value: words.count(document.scope.len(), "noun.target"),
+        aside: listed(
+            document.scope.iter().map(|name| clean(name).into_owned()),
+            words,
+        ),
+        is_strong: false,
     });
     if let Some((first, last)) = document.period {
-        let value = if first == last {
-            format!("{first} UTC")
-        } else {
-            format!("{first} to {last} UTC")
+        let [first, last] = [first, last].map(|at| at.to_string());
+        let value = match first == last {
+            true => format!("{first} UTC"),
+            false => words.filled("text.period", &[&first, &last]),
         };
-        facts.push(fact("Scanned", value));
+        facts.push(fact(words.get("fact.scanned"), value));
     }
     if !document.tools.is_empty() {
-        facts.push(fact(
-            "Tools",
-            listed(document.tools.iter().map(|tool| tool_name(*tool))),
-        ));
+        let tools = document.tools.iter().map(|tool| tool_name(*tool));
+        facts.push(fact(words.get("fact.tools"), listed(tools, words)));
     }
-    facts.push(fact("Generated", format!("{} UTC", document.generated)));
-    let decisions = if document.with_decisions {
-        ", with decisions"
-    } else {
-        ", without decisions"
-    };
-    let chapters = format!("grouped by {}{decisions}", document.group_by);
     facts.push(Fact {
-        label: "Findings",
+        label: words.get("fact.findings").to_owned(),
         value: document.counts.iter().sum::<usize>().to_string(),
-        aside: chapters,
+        aside: present(&document.counts, words),
+        is_strong: false,
     });
     facts
 }
 
 /// The first names, and how many more there are.
-fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+fn listed(names: impl ExactSizeIterator<Item = String>, words: &Words) -> String {
     let more = names.len().saturating_sub(COVER_NAMES);
     let mut shown: Vec<String> = names.take(COVER_NAMES).collect();
     if more > 0 {
-        shown.push(format!("and {more} more"));
+        shown.push(words.filled("text.and_more", &[&more.to_string()]));
     }
     shown.join(", ")
 }
@@ -77,13 +115,19 @@ pub(super) struct ReportTally {
     standings: BTreeMap<Standing, RiskCounts>,
     dismissed: BTreeMap<String, usize>,
     kinds: BTreeMap<(String, String), TalliedKind>,
+    exploited: BTreeMap<String, ExploitedKind>,
+    /// Findings that need work, by presence.
+    presences: BTreeMap<String, usize>,
+    pub targets: BTreeMap<String, RiskCounts>,
 }
 
 /// Findings with the same recommendation.
 struct TalliedKind {
     risk: Risk,
+    urgency: Urgency,
+    signals: String,
     name: String,
-    findings: usize,
+    counts: RiskCounts,
     targets: BTreeSet<String>,
 }
 
@@ -94,12 +138,11 @@ impl TalliedKind {
         if name == self.name {
             return;
         }
-        let class = |name: &str| name.split_once(": ").map(|(class, _)| class.to_owned());
-        let shared = class(&self.name).unwrap_or_else(|| self.name.clone());
-        match class(name) {
-            Some(own) if own == shared => self.name = shared,
-            _ if name < self.name.as_str() => self.name = name.to_owned(),
-            _ => {}
+        let shared = class_of(&self.name);
+        if class_of(name) == shared {
+            self.name = shared.to_owned();
+        } else if name < self.name.as_str() {
+            self.name = name.to_owned();
         }
     }
 }
@@ -118,13 +161,43 @@ impl ReportTally {
     fn add(&mut self, found: &ReportFinding) {
         let decided = found.decided.as_ref();
         let standing = decided.map(|decided| decided.standing).unwrap_or_default();
-        self.standings.entry(standing).or_default()[4 - found.risk().level() as usize] += 1;
+        self.standings.entry(standing).or_default()[place_of(found.risk())] += 1;
         if let Some(decided) = decided.filter(|_| standing == Standing::Dismissed) {
             *self.dismissed.entry(decided.verdict.clone()).or_default() += 1;
         }
-        if matches!(standing, Standing::Confirmed | Standing::Open) {
-            self.add_recommendation(found);
+        if !matches!(standing, Standing::Confirmed | Standing::Open) {
+            return;
         }
+        if !self.targets.contains_key(&found.target) {
+            let target = found.target.clone();
+            self.targets.insert(target, RiskCounts::default());
+        }
+        if let Some(counts) = self.targets.get_mut(&found.target) {
+            counts[place_of(found.risk())] += 1;
+        }
+        if let Some(decided) = decided.filter(|decided| !decided.own) {
+            *self.presences.entry(decided.now.clone()).or_default() += 1;
+        }
+        if found.finding.in_cisa_catalog {
+            self.add_exploited(found);
+        }
+        self.add_recommendation(found);
+    }
+
+    fn add_exploited(&mut self, found: &ReportFinding) {
+        let finding = &found.finding;
+        let kind = self
+            .exploited
+            .entry(finding.name.to_string())
+            .or_insert_with(|| ExploitedKind {
+                risk: Risk::Info,
+                name: line(&finding.name),
+                cves: line(&finding.cve.join(", ")),
+                signals: signals(finding),
+                places: 0,
+            });
+        kind.risk = kind.risk.max(found.risk());
+        kind.places += 1;
     }
 
     fn add_recommendation(&mut self, found: &ReportFinding) {
@@ -143,13 +216,20 @@ impl ReportTally {
             .entry((class.to_string(), given.to_owned()))
             .or_insert_with(|| TalliedKind {
                 risk: Risk::Info,
+                urgency: Urgency::default(),
+                signals: signals(finding),
                 name: finding.name.to_string(),
-                findings: 0,
+                counts: RiskCounts::default(),
                 targets: BTreeSet::new(),
             });
+        let urgency = Urgency::of(finding);
+        if urgency > kind.urgency {
+            kind.urgency = urgency;
+            kind.signals = signals(finding);
+        }
         kind.risk = kind.risk.max(found.risk());
         kind.share_name(&finding.name);
-        kind.findings += 1;
+        kind.counts[place_of(found.risk())] += 1;
         if !kind.targets.contains(&found.target) {
             kind.targets.insert(found.target.clone());
         }
@@ -160,63 +240,114 @@ impl ReportTally {
     }
 
     /// The headline. Without decisions one row; with decisions the present findings that need work,
-    /// by verdict.
+    /// by verdict, without empty rows.
     pub fn summary(&self, document: &Document<'_>) -> Vec<SummaryRow> {
-        if !document.with_decisions {
-            return vec![SummaryRow {
-                label: "Findings",
-                counts: document.counts,
-            }];
-        }
-        let row = |label, standing| SummaryRow {
-            label,
-            counts: self.counts(standing),
+        let words = &document.words;
+        let row = |label, counts| SummaryRow {
+            label: words.get(label).to_owned(),
+            counts,
         };
-        vec![
-            row("Confirmed", Standing::Confirmed),
-            row("Open", Standing::Open),
-        ]
+        if !document.with_decisions {
+            return vec![row("fact.findings", document.counts)];
+        }
+        let mut rows = vec![
+            row("fact.confirmed", self.counts(Standing::Confirmed)),
+            row("fact.open", self.counts(Standing::Open)),
+        ];
+        rows.retain(|row| row.total() > 0);
+        if rows.is_empty() {
+            rows.push(row("fact.findings", RiskCounts::default()));
+        }
+        rows
     }
 
-    /// Findings that need no work, by verdict; empty without decisions.
+    /// Findings that need no work, by verdict, without the verdicts that the report does not have.
     pub fn settled(&self, document: &Document<'_>) -> Vec<Fact> {
-        if !document.with_decisions {
+        let words = &document.words;
+        let settled = |label: &str, standing, aside: String| Fact {
+            label: words.get(label).to_owned(),
+            value: self.counts(standing).iter().sum::<usize>().to_string(),
+            aside,
+            is_strong: false,
+        };
+        let dismissed = self.dismissed.iter();
+        let dismissed: Vec<String> = dismissed
+            .map(|(verdict, count)| format!("{count} {}", clean(verdict)))
+            .collect();
+        let absent = words.get("text.absent").to_owned();
+        let mut facts = vec![
+            settled("fact.absent", Standing::Absent, absent),
+            settled("fact.fixed", Standing::Fixed, String::new()),
+            settled("fact.dismissed", Standing::Dismissed, dismissed.join(", ")),
+        ];
+        facts.retain(|fact| fact.value != "0");
+        facts
+    }
+
+    /// What changed between the last scans of each target.
+    pub fn trend(&self, document: &Document<'_>) -> Vec<Fact> {
+        let words = &document.words;
+        let now = |names: &[&str]| -> usize {
+            let counts = names.iter().filter_map(|name| self.presences.get(*name));
+            counts.sum()
+        };
+        let excluded = |verdict| document.excluded.get(&verdict).copied().unwrap_or(0);
+        let sum = |standing| self.counts(standing).iter().sum::<usize>();
+        let known = now(&["same", "updated", "back"]);
+        let gone = sum(Standing::Absent) + excluded(ReportVerdict::Absent);
+        let fixed = sum(Standing::Fixed) + excluded(ReportVerdict::Fixed);
+        // After the first scan of everything, all findings are new.
+        if known + gone + fixed == 0 {
             return Vec::new();
         }
-        let total = |standing| self.counts(standing).iter().sum::<usize>().to_string();
-        let each: Vec<String> = self
-            .dismissed
-            .iter()
-            .map(|(verdict, count)| format!("{count} {verdict}"))
-            .collect();
-        vec![
-            Fact {
-                label: "Absent",
-                value: total(Standing::Absent),
-                aside: "not found by the latest scan".to_owned(),
-            },
-            fact("Fixed", total(Standing::Fixed)),
-            Fact {
-                label: "Dismissed",
-                value: total(Standing::Dismissed),
-                aside: each.join(", "),
-            },
-        ]
+        let rows = [
+            ("fact.new", now(&["new"])),
+            ("fact.reappeared", now(&["back"])),
+            ("fact.unchanged", now(&["same", "updated"])),
+            ("fact.no_longer_found", gone),
+            ("fact.fixed", fixed),
+        ];
+        let rows = rows.into_iter().filter(|(_, count)| *count > 0);
+        rows.map(|(label, count)| fact(words.get(label), count.to_string()))
+            .collect()
     }
 
-    pub fn recommendations(self) -> Vec<Recommendation> {
-        let recommendation = |((_, given), kind): ((String, String), TalliedKind)| Recommendation {
-            risk: kind.risk,
-            name: line(&kind.name),
-            findings: kind.findings,
-            targets: kind.targets.len(),
-            text: clean_text(&given).into_owned(),
-        };
-        let mut all: Vec<Recommendation> = self.kinds.into_iter().map(recommendation).collect();
-        // The sort is stable, so recommendations of equal weight remain in the order of their
-        // class.
-        all.sort_by_key(|one| (std::cmp::Reverse(one.risk), std::cmp::Reverse(one.findings)));
+    /// The kinds of findings that attackers are known to use, by risk.
+    pub fn exploited(&self) -> Vec<ExploitedKind> {
+        let mut all: Vec<ExploitedKind> = self.exploited.values().cloned().collect();
+        all.sort_by_key(|kind| (Reverse(kind.risk), Reverse(kind.places)));
         all
+    }
+
+    /// By effect: those that end known exploitation first, then those that remove the most findings
+    /// of the highest risk.
+    pub fn recommendations(self) -> Vec<Recommendation> {
+        let mut all: Vec<(Urgency, Recommendation)> = self
+            .kinds
+            .into_iter()
+            .map(|((_, given), kind)| {
+                let recommendation = Recommendation {
+                    risk: kind.risk,
+                    name: line(&kind.name),
+                    signals: kind.signals,
+                    counts: kind.counts,
+                    findings: kind.counts.iter().sum(),
+                    targets: kind.targets.len(),
+                    text: clean_text(&given).into_owned(),
+                };
+                (kind.urgency, recommendation)
+            })
+            .collect();
+        // The sort is stable, so recommendations of equal effect remain in the order of their
+        // class.
+        all.sort_by_key(|(urgency, one)| {
+            (
+                Reverse(urgency.is_exploited()),
+                Reverse(one.counts),
+                Reverse(*urgency),
+            )
+        });
+        all.into_iter().map(|(_, one)| one).collect()
     }
 }
 
@@ -235,9 +366,24 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
         },
         scan.tool_params
             .as_ref()
-            .map(|params| line(&params.to_string()))
+            .map(parameters)
             .unwrap_or_default(),
     ]
+}
+
+/// `scan_type: light, ports: 22` without values that are not set.
+fn parameters(params: &serde_json::Value) -> String {
+    let Some(fields) = params.as_object() else {
+        return line(&params.to_string());
+    };
+    let set = fields.iter().filter(|(_, value)| {
+        !value.is_null() && **value != "" && !value.as_array().is_some_and(Vec::is_empty)
+    });
+    let pair = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    };
+    line(&set.map(pair).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
@@ -245,31 +391,31 @@ mod tests {
     use super::super::{View, counted};
     use super::*;
     use crate::ReportDecision;
+    use crate::options::{ChapterKind, ReportOptions};
     use crate::tests::{data, decided};
-    use scandeck_wire::contract::GroupBy;
 
     #[test]
     fn cover_names_scope_tools_and_period() {
-        let mut input = data(GroupBy::Target);
+        let mut input = data(ChapterKind::Target);
         input.selection = "risk>=low".into();
         let document = Document::new(&input).unwrap();
         let view = View::new(&document).unwrap();
         let cover: Vec<(&str, &str, &str)> = view
             .cover
             .iter()
-            .map(|fact| (fact.label, fact.value.as_str(), fact.aside.as_str()))
+            .map(|fact| (&*fact.label, &*fact.value, &*fact.aside))
             .collect();
         assert_eq!(
             cover,
             [
                 ("Workspace", "Acme <external>", ""),
-                ("Selection", "risk>=low", ""),
+                ("Date", "2026-11-21", ""),
                 ("Scope", "3 targets", "api.test, quiet.test, shop.test"),
                 ("Scanned", "2026-11-20 10:00:00 UTC", ""),
                 ("Tools", "Website Scanner", ""),
-                ("Generated", "2026-11-21 09:30:00 UTC", ""),
-                ("Findings", "3", "grouped by target, without decisions"),
-            ]
+                ("Findings", "3", "1 critical, 2 info"),
+            ],
+            "a query is nothing for the reader"
         );
         let manual = ReportDecision {
             own: true,
@@ -277,7 +423,7 @@ mod tests {
         };
         input.findings[0].decided = Some(manual);
         input.findings[0].found_at = scandeck_wire::contract::Stamp::parse("2026-11-21 08:00:00");
-        let scanned: Vec<Fact> = super::cover(&Document::new(&input).unwrap());
+        let scanned: Vec<Fact> = super::cover(&Document::new(&input).unwrap(), &input.template);
         let scanned: Vec<&str> = scanned
             .iter()
             .filter(|fact| fact.label == "Scanned")
@@ -289,7 +435,7 @@ mod tests {
             "no scan ran when a person added a finding"
         );
         assert_eq!(
-            listed((0..14).map(|at| at.to_string())),
+            listed((0..14).map(|at| at.to_string()), &Words::of("en").unwrap()),
             "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, and 2 more"
         );
     }
@@ -308,12 +454,13 @@ mod tests {
                 ..ReportDecision::default()
             });
         }
+        input.options = ReportOptions::everything();
         let document = Document::new(&input).unwrap();
         let view = View::new(&document).unwrap();
         let rows: Vec<(&str, RiskCounts)> = view
             .summary
             .iter()
-            .map(|row| (row.label, row.counts))
+            .map(|row| (&*row.label, row.counts))
             .collect();
         assert_eq!(
             rows,
@@ -322,19 +469,11 @@ mod tests {
         let settled: Vec<_> = view
             .settled
             .iter()
-            .map(|fact| (fact.label, &*fact.value, &*fact.aside))
+            .map(|fact| (&*fact.label, &*fact.value, &*fact.aside))
             .collect();
-        let absent = ("Absent", "0", "not found by the latest scan");
+        assert_eq!(settled, [("Dismissed", "1", "1 false positive")]);
         assert_eq!(
-            settled,
-            [
-                absent,
-                ("Fixed", "0", ""),
-                ("Dismissed", "1", "1 false positive")
-            ]
-        );
-        assert_eq!(
-            counted(&view.summary[0].counts),
+            counted(&view.summary[0].counts, &document.words),
             "0 critical, 0 high, 0 medium, 0 low, 1 info"
         );
     }
@@ -380,5 +519,54 @@ mod tests {
                 .len(),
             1
         );
+    }
+
+    #[test]
+    fn recommendations_are_sorted_by_effect_with_known_exploited_ones_first() {
+        let mut input = data(ChapterKind::Class);
+        for (found, name) in input.findings.iter_mut().zip(["a", "b", "c"]) {
+            found.finding.recommendation = name.into();
+            found.finding.vuln_id = name.into();
+        }
+        input.findings[2].finding.in_cisa_catalog = true;
+        input.findings[2].finding.epss_score = Some(0.934);
+        let document = Document::new(&input).unwrap();
+        let view = View::new(&document).unwrap();
+        let order: Vec<&str> = view.recommendations.iter().map(|one| &*one.text).collect();
+        assert_eq!(order, ["c", "b", "a"]);
+        let first = &view.recommendations[0];
+        assert_eq!(first.signals, "KEV · EPSS 93 %");
+        assert_eq!(first.removes(&document.words), "1 info");
+        assert_eq!(view.exploited.len(), 1);
+    }
+
+    #[test]
+    fn trend_counts_changes_since_the_previous_scans() {
+        let mut input = decided();
+        input.options = ReportOptions::default();
+        let changes = [
+            ("new", Standing::Open),
+            ("same", Standing::Confirmed),
+            ("gone", Standing::Absent),
+        ];
+        for (found, (now, standing)) in input.findings.iter_mut().zip(changes) {
+            let now = now.into();
+            found.decided = Some(ReportDecision {
+                now,
+                standing,
+                ..ReportDecision::default()
+            });
+        }
+        let trend = |input: &crate::ReportData| {
+            let document = Document::new(input).unwrap();
+            let trend = View::new(&document).unwrap().trend;
+            trend
+                .into_iter()
+                .map(|fact| format!("{} {}", fact.label, fact.value))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(trend(&input), ["New 1", "Unchanged 1", "No longer found 1"]);
+        input.findings.truncate(1);
+        assert!(trend(&input).is_empty(), "everything is new");
     }
 }

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::words::Words;
 use scandeck_wire::contract::EvidenceView;
-use scandeck_wire::text::{clean_text_for_print, plural};
+use scandeck_wire::text::clean_text_for_print;
 
 /// Evidence for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,11 +44,11 @@ impl ProofLimit {
 }
 
 /// The evidence within the limit, and a sentence about the rest.
-pub(super) fn proof(view: EvidenceView, limit: ProofLimit) -> (Proof, String) {
+pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Proof, String) {
     match view {
         EvidenceView::Nothing => (Proof::Nothing, String::new()),
-        EvidenceView::Text(given) => proof_text(&given, limit),
-        EvidenceView::Tree(tree) => proof_text(&format!("{tree:#}"), limit),
+        EvidenceView::Text(given) => proof_text(&given, limit, words),
+        EvidenceView::Tree(tree) => proof_text(&format!("{tree:#}"), limit, words),
         EvidenceView::Table { headers, rows } => {
             let mut budget = limit.characters;
             let mut dropped = 0;
@@ -66,35 +67,32 @@ pub(super) fn proof(view: EvidenceView, limit: ProofLimit) -> (Proof, String) {
                 .map(|row| row.iter().map(&mut clean).collect())
                 .collect();
             let hidden = total - rows.len();
-            let parts = [(hidden, "more row"), (dropped, "more character")];
-            let parts: Vec<String> = parts
-                .iter()
-                .filter(|(count, _)| *count > 0)
-                .map(|(count, noun)| plural(*count, noun))
-                .collect();
-            (Proof::Table { headers, rows }, cut(&parts.join(" and ")))
+            let rest = [(hidden, "noun.more_row"), (dropped, "noun.more_character")];
+            let rest = rest.into_iter().filter(|(count, _)| *count > 0);
+            let rest: Vec<String> = rest.map(|(count, noun)| words.count(count, noun)).collect();
+            let rest = rest.join(words.get("text.and"));
+            (Proof::Table { headers, rows }, cut(&rest, words))
         }
     }
 }
 
-fn proof_text(given: &str, limit: ProofLimit) -> (Proof, String) {
+fn proof_text(given: &str, limit: ProofLimit, words: &Words) -> (Proof, String) {
     let (kept, dropped) = within(given, limit.characters);
     let rest = if dropped > 0 {
-        plural(dropped, "more character")
+        words.count(dropped, "noun.more_character")
     } else {
         String::new()
     };
     (
         Proof::Text(clean_text_for_print(kept).into_owned()),
-        cut(&rest),
+        cut(&rest, words),
     )
 }
 
-fn cut(rest: &str) -> String {
-    if rest.is_empty() {
-        String::new()
-    } else {
-        format!("{rest} in the json, csv and html reports.")
+fn cut(rest: &str, words: &Words) -> String {
+    match rest.is_empty() {
+        true => String::new(),
+        false => words.filled("text.cut", &[rest]),
     }
 }
 
@@ -112,6 +110,7 @@ mod tests {
 
     #[test]
     fn long_evidence_is_cut_with_a_mark() {
+        let words = &Words::of("en").unwrap();
         let limit = ProofLimit {
             characters: 10,
             rows: 2,
@@ -120,7 +119,7 @@ mod tests {
             headers: vec!["Name".into()],
             rows: vec![vec!["123456789".into()], vec!["x".into()], vec!["y".into()]],
         };
-        let (proof, cut) = proof(table, limit);
+        let (proof, cut) = proof(table, limit, words);
         let rows = vec![vec!["123456 […]".to_owned()], vec![" […]".to_owned()]];
         assert_eq!(
             proof,
@@ -134,11 +133,11 @@ mod tests {
             "1 more row and 4 more characters in the json, csv and html reports."
         );
         assert_eq!(
-            proof_text("é".repeat(11).as_str(), limit).1,
+            proof_text("é".repeat(11).as_str(), limit, words).1,
             "1 more character in the json, csv and html reports."
         );
         assert_eq!(
-            proof_text("short", limit),
+            proof_text("short", limit, words),
             (Proof::Text("short".into()), String::new())
         );
     }

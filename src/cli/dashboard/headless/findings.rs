@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
+use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
@@ -56,12 +57,13 @@ enum FindingsCommand {
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
     Decide(Box<DecideArgs>),
     /// Export findings with their decisions
-    Export(ExportArgs),
+    Export(Box<ExportArgs>),
 }
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
-  scandeck findings export --query 'risk>=medium' --format sarif -o scandeck.sarif")]
+  scandeck findings export --query 'risk>=medium' --format sarif -o scandeck.sarif
+  scandeck findings export --format pdf --template client.toml -o report.pdf")]
 struct ExportArgs {
     #[command(flatten)]
     choice: FindingChoice,
@@ -71,6 +73,8 @@ struct ExportArgs {
     format: ExportFormat,
     #[command(flatten)]
     to: Destination,
+    #[command(flatten)]
+    report: ReportOptionArgs,
 }
 
 /// Selects findings.
@@ -146,8 +150,18 @@ pub(super) fn print(session: &HeadlessSession, rows: &[ExportRow]) -> anyhow::Re
 }
 
 async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<()> {
+    if args.report.is_given() && !args.format.is_report() {
+        let message = format!("{} has no report options", args.format);
+        let hint = "use the format html, json, pdf, docx or xlsx";
+        return Err(CliError::usage(message, hint).into());
+    }
     let query = args.choice.query();
-    let rows = FindingRows::load(session).await?.matching(&query);
+    // An invalid template is reported before the findings are loaded.
+    args.report.frame(args.format, Vec::new(), Vec::new())?;
+    let all = FindingRows::load(session).await?;
+    let (targets, scans) = (all.target_names(), all.report_scans());
+    let frame = args.report.frame(args.format, targets, scans)?;
+    let rows = all.matching(&query);
     let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
     let title = match workspaces.len() {
         1 => workspaces.into_iter().collect(),
@@ -159,6 +173,7 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
         made: Stamp(Timestamp::now()),
         query: &query.to_string(),
         mask: None,
+        frame: Some(&frame),
     };
     let bytes = export::write(args.format, &export)?;
     // Excel needs the byte order mark in the files that it opens by their names; programs read it

@@ -1,6 +1,7 @@
 //! The findings as the rows of the dashboard: all occurrences, grouped by identity, with their
 //! decisions.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -16,6 +17,7 @@ use scandeck_domain::triage::{
     AssessedFinding, CorrelationInput, Issue, ListContext, ListedFinding, ReadTimes,
     StoredSettings, TriageState, correlate,
 };
+use scandeck_report::ReportScan;
 use scandeck_wire::contract::{Scan, ScanId, Shared, Stamp, Target, Workspace, WorkspaceId};
 
 /// The local day, on which decisions expire.
@@ -243,6 +245,27 @@ impl FindingRows {
             .map(|target| target.name.clone())
             .or_else(|| issue.target_name().clone())
             .unwrap_or_else(|| issue.identity.asset.clone())
+    }
+
+    /// The names of all targets, sorted, for the scope of a report.
+    pub fn target_names(&self) -> Vec<String> {
+        let targets = self.targets.items().iter();
+        let names: BTreeSet<String> = targets.map(|target| target.name.to_string()).collect();
+        names.into_iter().collect()
+    }
+
+    /// All scans with the names of their targets, for the scope of a report.
+    pub fn report_scans(&self) -> Vec<ReportScan> {
+        let scans = self.scans.items().iter();
+        let named = scans.map(|scan| ReportScan {
+            target: self
+                .targets
+                .get(scan.target_id)
+                .map(|target| target.name.to_string())
+                .unwrap_or_default(),
+            scan: (**scan).clone(),
+        });
+        named.collect()
     }
 
     /// The rows that match.

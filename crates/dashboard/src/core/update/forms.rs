@@ -8,9 +8,8 @@ use crate::input::{Action, EditAction, FormAction, KeyEvent, ViewAction};
 use crate::model::{Help, Modal, Model};
 use crate::payloads::keys as payloads;
 use crate::reports;
-use scandeck_domain::export::ExportFormat;
+use crate::reports::form::LocalReport;
 use scandeck_domain::problem::Problem;
-use scandeck_domain::triage::IssueId;
 use scandeck_wire::contract::ReportFormat;
 use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
@@ -134,8 +133,8 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
             return setup::connect(model, effects);
         }
         FormTag::NewReport => {
-            if let Some((format, ids)) = reports::form::local_report(form) {
-                return write_report(model, format, &ids, effects);
+            if let Some(report) = reports::form::local_report(form) {
+                return write_report(model, report, effects);
             }
         }
         FormTag::NewWorkspace
@@ -177,15 +176,15 @@ pub(crate) fn handle_scope_extended(
 }
 
 /// Writes the report of a form that needs no service, and closes the form.
-fn write_report(
-    model: &mut Model,
-    format: ExportFormat,
-    ids: &[IssueId],
-    effects: &mut Vec<Effect>,
-) {
+fn write_report(model: &mut Model, report: LocalReport, effects: &mut Vec<Effect>) {
     model.overlay.modals.pop();
     model.overlay.drafts.remove(&FormTag::NewReport);
-    if let Err(problem) = export::write(model, ids, format, effects) {
+    let LocalReport {
+        format,
+        issues,
+        request,
+    } = report;
+    if let Err(problem) = export::write(model, &issues, format, request, effects) {
         model.notify(Tone::Bad, problem);
     }
 }

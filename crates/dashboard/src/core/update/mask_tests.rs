@@ -271,6 +271,7 @@ fn masked_exports_of_a_manual_finding_hold_no_secrets() {
             made: *made,
             query,
             mask: mask.as_ref(),
+            frame: None,
         };
         check(
             format.as_str(),

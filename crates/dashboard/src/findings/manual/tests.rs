@@ -355,6 +355,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
             made: made.made,
             query: &made.query,
             mask: None,
+            frame: None,
         };
         let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
         assert!(

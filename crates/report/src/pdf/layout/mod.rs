@@ -1,5 +1,5 @@
 //! Places blocks on pages from top to bottom. Which blocks a report has, from cover to appendix, is
-//! in `report/flow.rs`.
+//! in `flow`.
 //!
 //! ```text
 //!   blocks ─► PageLayout, measuring ─► the page of each heading, the number of pages
@@ -18,7 +18,9 @@ use super::lines::{Ink, Span, TextLine, break_lines, break_prose};
 use super::output::{PdfPages, TagName};
 use crate::RenderError;
 use crate::flow::{Block, ContentsLine, Heading};
+use crate::markdown::{RichBlock, RichKind};
 use crate::view::{Fact, SummaryRow};
+use crate::words::Words;
 use scandeck_wire::contract::Risk;
 use scandeck_wire::text;
 
@@ -38,6 +40,14 @@ const LABEL: f32 = 92.0;
 const BOOKMARK: usize = 100;
 /// Width of the badge with the risk.
 const BADGE: f32 = 56.0;
+/// Width of the mark of an item in a list.
+const ITEM: f32 = 16.0;
+/// Longest paragraph that is not divided between two pages, in lines.
+const WHOLE: usize = 3;
+/// Longest heading that is not divided between two pages, in lines.
+const HEADING: usize = 12;
+/// Largest height of facts that move to the next page with the headings above them.
+const SHORT_FACTS: f32 = 110.0;
 
 /// Size of a text and height of its lines.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +140,27 @@ pub struct PageLayout<'a> {
     known: &'a Measured,
     found: Measured,
     footer: &'a str,
+    words: &'a Words,
     marks: Vec<PageMark>,
+    y: f32,
+    /// Headings with nothing below them yet.
+    held: Option<HeldHeadings>,
+}
+
+/// Headings at the end of a page. They move to the next page when nothing follows them here.
+struct HeldHeadings {
+    /// Their first mark, and where they begin.
+    mark: usize,
+    top: f32,
+    bookmarks: Vec<HeldBookmark>,
+    /// Whether short facts are below the last one.
+    has_facts: bool,
+}
+
+struct HeldBookmark {
+    level: u8,
+    title: String,
+    anchor: usize,
     y: f32,
 }
 
@@ -146,7 +176,7 @@ impl<'a> PageLayout<'a> {
         fonts: &'a mut Fonts,
         out: Option<&'a mut PdfPages>,
         known: &'a Measured,
-        footer: &'a str,
+        (footer, words): (&'a str, &'a Words),
     ) -> Self {
         Self {
             fonts,
@@ -154,19 +184,24 @@ impl<'a> PageLayout<'a> {
             known,
             found: Measured::default(),
             footer,
+            words,
             marks: Vec::new(),
             y: TOP,
+            held: None,
         }
     }
 
     /// Ends the last page.
     pub fn finish(mut self) -> Result<Measured, RenderError> {
+        self.settle();
         self.end_page()?;
         Ok(self.found)
     }
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
         match block {
+            // Its pixels would need a decoder.
+            Block::Logo(_) => Ok(()),
             Block::Title(text) => self.title(text),
             Block::Heading {
                 heading,
@@ -181,6 +216,7 @@ impl<'a> PageLayout<'a> {
                 };
                 self.text(&[bold(&label), plain(text)], BODY, TagName::Paragraph)
             }
+            Block::Rich(blocks) => blocks.iter().try_for_each(|block| self.rich(block)),
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
             Block::Verbatim(text) => self.verbatim(text),
             Block::Table(table) => self.table(table),
@@ -202,42 +238,70 @@ impl<'a> PageLayout<'a> {
 
     fn heading(&mut self, heading: &Heading<'_>, is_new_page: bool) -> Result<(), RenderError> {
         let is_chapter = heading.level == 1;
-        let (size, space, least) = if is_chapter {
-            (CHAPTER, 20.0, 130.0)
+        let (size, space) = if is_chapter {
+            (CHAPTER, 20.0)
         } else {
-            (FINDING, 13.0, 84.0)
+            (FINDING, 13.0)
         };
-        if is_new_page || self.y + space + least > BOTTOM {
-            self.new_page()?;
-        } else if self.y > TOP {
-            self.y += space;
-        }
-        let title = format!("{} {}", heading.number, heading.text);
-        let title = text::start(title.trim(), BOOKMARK);
-        self.bookmark(heading, &title);
-        let tag = self.tag(None, TagName::Heading(heading.level, title.into_owned()));
-        let mut x = LEFT;
-        if let Some(risk) = heading.risk {
-            self.badge(risk, tag);
-            x += BADGE + 7.0;
-        }
+        let x = match heading.risk {
+            Some(_) => LEFT + BADGE + 7.0,
+            None => LEFT,
+        };
         let number = if heading.number.is_empty() {
             String::new()
         } else {
             format!("{}  ", heading.number)
         };
-        let number = Span {
+        let span = Span {
             text: &number,
             style: Style::Bold,
             ink: Ink::Soft,
         };
         let lines = break_lines(
             self.fonts,
-            &[number, bold(heading.text)],
+            &[span, bold(heading.text)],
             size.size,
             RIGHT - x,
         );
-        self.lines(lines, x, RIGHT - x, size, tag)?;
+        let height = lines.len().min(HEADING) as f32 * size.leading + 12.0;
+        if is_new_page || self.held.as_ref().is_some_and(|held| held.has_facts) {
+            self.settle();
+        }
+        if is_new_page {
+            self.new_page()?;
+        } else if self.y + space + height > BOTTOM {
+            self.new_page()?;
+        } else if self.y > TOP && self.held.is_none() {
+            self.y += space;
+        }
+        let title = format!("{} {}", heading.number, heading.text);
+        let title = text::start(title.trim(), BOOKMARK);
+        let (mark, top) = (self.marks.len(), self.y);
+        let held = self.held.get_or_insert_with(|| HeldHeadings {
+            mark,
+            top,
+            bookmarks: Vec::new(),
+            has_facts: false,
+        });
+        held.bookmarks.push(HeldBookmark {
+            level: heading.level,
+            title: title.clone().into_owned(),
+            anchor: heading.anchor,
+            y: top,
+        });
+        let tag = self.tag(None, TagName::Heading(heading.level, title.into_owned()));
+        if let Some(risk) = heading.risk {
+            let shift = (size.leading - FINDING.leading) / 2.0;
+            self.badge(risk, shift, tag);
+        }
+        if lines.len() > HEADING {
+            self.lines(lines, x, RIGHT - x, size, tag)?;
+        } else {
+            for line in lines {
+                self.line(line, (x, self.y), RIGHT - x, size, tag);
+                self.y += size.leading;
+            }
+        }
         if is_chapter {
             self.area(LEFT, self.y + 2.0, WIDTH, 0.8, Ink::Rule);
             self.y += 6.0;
@@ -246,23 +310,55 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    /// Records where a heading is, for links and bookmarks.
-    fn bookmark(&mut self, heading: &Heading<'_>, title: &str) {
-        let place = Place {
-            page: self.found.pages,
-            y: self.y,
-        };
-        if heading.anchor > 0 {
-            self.found.places.insert(heading.anchor, place);
-        }
-        if let Some(out) = &mut self.out {
-            out.bookmark(heading.level, title, place);
+    /// Something follows the headings on their page: they are where links and bookmarks lead.
+    fn settle(&mut self) {
+        let page = self.found.pages;
+        for one in self.held.take().into_iter().flat_map(|held| held.bookmarks) {
+            let place = Place { page, y: one.y };
+            if one.anchor > 0 {
+                self.found.places.insert(one.anchor, place);
+            }
+            if let Some(out) = &mut self.out {
+                out.bookmark(one.level, &one.title, place);
+            }
         }
     }
 
-    fn badge(&mut self, risk: Risk, tag: Option<usize>) {
-        self.area(LEFT, self.y + 1.5, BADGE, 12.5, Ink::Risk(risk));
-        let name = risk.as_str().to_uppercase();
+    fn rich(&mut self, block: &RichBlock) -> Result<(), RenderError> {
+        let spans = block.spans.iter().map(|span| {
+            let is_bold = span.is_bold || block.kind == RichKind::Heading;
+            let (style, ink) = match (span.is_code, is_bold, span.link.is_empty()) {
+                (_, _, false) => (Style::Regular, Ink::Link),
+                (true, ..) => (Style::Mono, Ink::Text),
+                (_, true, _) => (Style::Bold, Ink::Text),
+                _ => (Style::Regular, Ink::Text),
+            };
+            let text = span.text.as_str();
+            Span { text, style, ink }
+        });
+        let spans: Vec<Span<'_>> = spans.collect();
+        let RichKind::Item(mark) = &block.kind else {
+            return self.text(&spans, BODY, TagName::Paragraph);
+        };
+        let tag = self.tag(None, TagName::Paragraph);
+        let mark = break_lines(self.fonts, &[plain(mark)], BODY.size, ITEM);
+        let lines = break_lines(self.fonts, &spans, BODY.size, WIDTH - ITEM);
+        let cell = |lines, x, width| RowCell {
+            lines,
+            x,
+            width,
+            tag,
+        };
+        let cells = [
+            cell(mark, LEFT, ITEM),
+            cell(lines, LEFT + ITEM, WIDTH - ITEM),
+        ];
+        self.row(&cells, CONTENTS_ROW, None)
+    }
+
+    fn badge(&mut self, risk: Risk, shift: f32, tag: Option<usize>) {
+        self.area(LEFT, self.y + shift + 1.5, BADGE, 12.5, Ink::Risk(risk));
+        let name = self.words.risk(risk).to_uppercase();
         let span = Span {
             text: &name,
             style: Style::Bold,
@@ -270,7 +366,7 @@ impl<'a> PageLayout<'a> {
         };
         for line in break_lines(self.fonts, &[span], 7.5, BADGE) {
             let x = LEFT + (BADGE - line.width) / 2.0;
-            let y = self.y + 10.6;
+            let y = self.y + shift + 10.6;
             self.marks.push(PageMark {
                 tag,
                 x,
@@ -281,44 +377,58 @@ impl<'a> PageLayout<'a> {
     }
 
     fn facts(&mut self, facts: &[Fact]) -> Result<(), RenderError> {
-        for fact in facts {
-            let tag = self.tag(None, TagName::Paragraph);
-            let aside = if fact.aside.is_empty() {
-                String::new()
-            } else {
-                format!("  {}", fact.aside)
-            };
-            let value = if fact.label == "Verdict" {
-                bold(&fact.value)
-            } else {
-                plain(&fact.value)
-            };
-            let label = break_lines(self.fonts, &[soft(fact.label)], BODY.size, LABEL);
-            let lines = break_lines(self.fonts, &[value, soft(&aside)], BODY.size, WIDTH - LABEL);
-            let cells = [
-                RowCell {
-                    lines: label,
-                    x: LEFT,
-                    width: LABEL,
-                    tag,
-                },
-                RowCell {
-                    lines,
-                    x: LEFT + LABEL,
-                    width: WIDTH - LABEL,
-                    tag,
-                },
-            ];
-            let shape = RowShape {
-                size: BODY,
-                padding: 0.6,
-                fill: None,
-                has_rule: false,
-            };
-            self.row(&cells, shape, None)?;
+        let shape = RowShape {
+            size: BODY,
+            padding: 0.6,
+            fill: None,
+            has_rule: false,
+        };
+        let rows: Vec<[RowCell; 2]> = facts.iter().map(|fact| self.fact(fact)).collect();
+        let height: f32 = rows.iter().map(|row| rows::height(row, shape)).sum();
+        // Short facts belong to the headings above them: something follows both on their page.
+        let is_short = height < SHORT_FACTS;
+        if is_short && self.y + height + 1.0 > BOTTOM {
+            self.new_page()?;
         }
+        let held = self.held.take_if(|_| is_short);
+        for row in &rows {
+            self.row(row, shape, None)?;
+        }
+        self.held = match held {
+            Some(held) => Some(HeldHeadings {
+                has_facts: true,
+                ..held
+            }),
+            None => self.held.take(),
+        };
         self.y += 5.0;
         Ok(())
+    }
+
+    fn fact(&mut self, fact: &Fact) -> [RowCell; 2] {
+        let tag = self.tag(None, TagName::Paragraph);
+        let aside = if fact.aside.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", fact.aside)
+        };
+        let value = if fact.is_strong {
+            bold(&fact.value)
+        } else {
+            plain(&fact.value)
+        };
+        let label = break_lines(self.fonts, &[soft(&fact.label)], BODY.size, LABEL);
+        let lines = break_lines(self.fonts, &[value, soft(&aside)], BODY.size, WIDTH - LABEL);
+        let cell = |lines, x, width| RowCell {
+            lines,
+            x,
+            width,
+            tag,
+        };
+        [
+            cell(label, LEFT, LABEL),
+            cell(lines, LEFT + LABEL, WIDTH - LABEL),
+        ]
     }
 
     fn text(
@@ -360,7 +470,7 @@ impl<'a> PageLayout<'a> {
         for row in rows {
             self.need(6.0 * 14.0 + 8.0)?;
             let total = format!("  {}", row.total());
-            self.text(&[bold(row.label), soft(&total)], BODY, TagName::Paragraph)?;
+            self.text(&[bold(&row.label), soft(&total)], BODY, TagName::Paragraph)?;
             self.y -= 3.0;
             for (risk, count) in Risk::DOWN.into_iter().zip(row.counts) {
                 let tag = self.tag(None, TagName::Paragraph);
@@ -371,7 +481,8 @@ impl<'a> PageLayout<'a> {
                     width: 60.0,
                     tag,
                 };
-                let name = break_lines(self.fonts, &[plain(risk.as_str())], BODY.size, 60.0);
+                let name =
+                    break_lines(self.fonts, &[plain(self.words.risk(risk))], BODY.size, 60.0);
                 let number = break_lines(self.fonts, &[bold(&number)], BODY.size, 60.0);
                 let right = LEFT + 96.0 - number.first().map_or(0.0, |line| line.width);
                 let width = if count == 0 {
@@ -449,7 +560,14 @@ impl<'a> PageLayout<'a> {
     }
 
     fn references(&mut self, links: &[String], others: &[String]) -> Result<(), RenderError> {
-        self.text(&[soft("References")], SMALL, TagName::Paragraph)?;
+        // A short list is whole.
+        let lines = 1 + links.len().min(4);
+        self.need(lines as f32 * SMALL.leading + 5.0)?;
+        self.text(
+            &[soft(self.words.get("text.references"))],
+            SMALL,
+            TagName::Paragraph,
+        )?;
         self.y -= 5.0;
         for link in links {
             let paragraph = self.tag(None, TagName::Paragraph);
@@ -491,7 +609,8 @@ impl<'a> PageLayout<'a> {
         Ok(())
     }
 
-    /// Lines one below the other, on new pages where necessary.
+    /// Lines one below the other, on new pages where necessary: neither the first nor the last line
+    /// of a paragraph is alone on a page.
     fn lines(
         &mut self,
         lines: Vec<TextLine>,
@@ -500,10 +619,35 @@ impl<'a> PageLayout<'a> {
         size: TextSize,
         tag: Option<usize>,
     ) -> Result<(), RenderError> {
-        for line in lines {
-            self.need(size.leading)?;
-            self.line(line, (x, self.y), width, size, tag);
-            self.y += size.leading;
+        let mut rest = lines.len();
+        let mut lines = lines.into_iter();
+        while rest > 0 {
+            let room = ((BOTTOM - self.y + 0.01) / size.leading).max(0.0) as usize;
+            let mut count = room.min(rest);
+            if count < rest {
+                if rest <= WHOLE {
+                    count = 0;
+                } else if rest - count == 1 {
+                    count -= 1;
+                }
+                if count < 2 {
+                    count = 0;
+                }
+            }
+            if count > 0 {
+                self.settle();
+            } else if self.y <= TOP {
+                // A page without room for two lines does not exist.
+                count = rest.min(2);
+            }
+            for line in lines.by_ref().take(count) {
+                self.line(line, (x, self.y), width, size, tag);
+                self.y += size.leading;
+            }
+            rest -= count;
+            if rest > 0 {
+                self.new_page()?;
+            }
         }
         Ok(())
     }
@@ -551,24 +695,46 @@ impl<'a> PageLayout<'a> {
         self.out.as_mut().map(|out| out.tag(parent, name))
     }
 
+    /// Begins a new page unless there is room.
     fn need(&mut self, height: f32) -> Result<(), RenderError> {
         if self.y + height > BOTTOM {
-            self.new_page()
-        } else {
-            Ok(())
+            self.new_page()?;
         }
+        self.settle();
+        Ok(())
     }
 
+    /// Begins a new page, with the headings that have nothing below them.
     fn new_page(&mut self) -> Result<(), RenderError> {
+        let Some(mut held) = self.held.take().filter(|held| held.top > TOP) else {
+            self.settle();
+            self.end_page()?;
+            self.y = TOP;
+            return Ok(());
+        };
+        let moved = self.marks.split_off(held.mark);
+        let (shift, height) = (held.top - TOP, self.y - held.top);
         self.end_page()?;
-        self.y = TOP;
+        self.marks.extend(moved.into_iter().map(|mark| PageMark {
+            y: mark.y - shift,
+            ..mark
+        }));
+        held.bookmarks.iter_mut().for_each(|one| one.y -= shift);
+        self.y = TOP + height;
+        self.held = Some(HeldHeadings {
+            mark: 0,
+            top: TOP,
+            ..held
+        });
+        self.settle();
         Ok(())
     }
 
     fn end_page(&mut self) -> Result<(), RenderError> {
         if self.out.is_some() {
             let pages = self.known.pages;
-            let number = format!("Page {} of {pages}", self.found.pages + 1);
+            let [page, pages] = [self.found.pages + 1, pages].map(|number| number.to_string());
+            let number = self.words.filled("text.page_of", &[&page, &pages]);
             let number = break_lines(self.fonts, &[soft(&number)], SMALL.size, WIDTH);
             let footer = break_lines(self.fonts, &[soft(self.footer)], SMALL.size, WIDTH - 100.0);
             let right = RIGHT - number.first().map_or(0.0, |line| line.width);

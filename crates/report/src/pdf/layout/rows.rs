@@ -3,7 +3,7 @@
 use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
-use super::{BOTTOM, LEFT, PageLayout, SMALL, TextSize, VERBATIM, WIDTH};
+use super::{BOTTOM, LEFT, PageLayout, SMALL, TOP, TextSize, VERBATIM, WIDTH};
 use crate::RenderError;
 use crate::flow::TableBlock;
 use scandeck_wire::contract::Risk;
@@ -22,6 +22,27 @@ pub(super) struct RowShape {
     pub padding: f32,
     pub fill: Option<Ink>,
     pub has_rule: bool,
+}
+
+/// Rows of a table that stay on one page.
+const KEPT_ROWS: usize = 6;
+/// Their largest height.
+const KEPT_HEIGHT: f32 = 260.0;
+/// Longest row that is not divided, in lines.
+const WHOLE_ROW: usize = 24;
+
+/// The font of the cells of a row, and the risk that a column shows.
+type CellStyle<'a> = (Style, TextSize, &'a dyn Fn(usize) -> Option<Risk>);
+
+fn lines_of(cells: &[RowCell]) -> usize {
+    cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0)
+}
+
+pub(super) fn height(cells: &[RowCell], shape: RowShape) -> f32 {
+    match lines_of(cells) {
+        0 => 0.0,
+        lines => lines as f32 * shape.size.leading + 2.0 * shape.padding,
+    }
 }
 
 /// Left edge and width of each column.
@@ -50,14 +71,13 @@ impl PageLayout<'_> {
         let mut header = Vec::new();
         if has_header {
             let row = self.tag(tag, TagName::Row);
-            header = self.cells(table.headers, &columns, (Style::Bold, SMALL), |layout| {
-                layout.tag(row, TagName::HeaderCell)
-            });
-            // The header row stays with the first row.
-            self.need(3.0 * SMALL.leading)?;
-            self.row(&header, head_shape, None)?;
+            header = self.cells(
+                table.headers,
+                &columns,
+                (Style::Bold, SMALL, &|_| None),
+                |layout| layout.tag(row, TagName::HeaderCell),
+            );
         }
-        header.iter_mut().for_each(|cell| cell.tag = None);
         let (style, size) = if table.is_verbatim {
             (Style::Mono, VERBATIM)
         } else {
@@ -69,34 +89,70 @@ impl PageLayout<'_> {
             fill: None,
             has_rule: true,
         };
-        for row in table.rows {
+        // The header row stays with the first rows, and a short table is whole.
+        let room = self.height_of(table, &columns, (style, shape)) + height(&header, head_shape);
+        self.need(room)?;
+        if has_header {
+            self.row(&header, head_shape, None)?;
+        }
+        header.iter_mut().for_each(|cell| cell.tag = None);
+        for (at, row) in table.rows.iter().enumerate() {
             let row_tag = self.tag(tag, TagName::Row);
-            let cells = self.cells(row, &columns, (style, size), |layout| {
+            let risks = |column: usize| table.risk_at(at, column);
+            let cells = self.cells(row, &columns, (style, size, &risks), |layout| {
                 layout.tag(row_tag, TagName::Cell)
             });
             let repeated = has_header.then_some((header.as_slice(), head_shape));
+            // The last row is not alone on a page.
+            if at > 1 && at + 2 == table.rows.len() {
+                let last = &table.rows[at + 1];
+                let last = self.cells(last, &columns, (style, size, &|_| None), |_| None);
+                let both = height(&cells, shape) + height(&last, shape);
+                if both < KEPT_HEIGHT && self.y + both > BOTTOM {
+                    self.continue_table(repeated)?;
+                }
+            }
             self.row(&cells, shape, repeated)?;
         }
         self.y += 7.0;
         Ok(())
     }
 
+    /// The height of the rows that stay on one page: of all, if they are few, else of the first two.
+    fn height_of(
+        &mut self,
+        table: &TableBlock<'_>,
+        columns: &[(f32, f32)],
+        (style, shape): (Style, RowShape),
+    ) -> f32 {
+        let mut total = 0.0;
+        for (at, row) in table.rows.iter().take(KEPT_ROWS + 1).enumerate() {
+            let cells = self.cells(row, columns, (style, shape.size, &|_| None), |_| None);
+            let next = height(&cells, shape);
+            // A longer part is divided at the end of a page.
+            if at > 0 && total + next > KEPT_HEIGHT {
+                break;
+            }
+            total += next;
+            if at == 1 && table.rows.len() > KEPT_ROWS {
+                break;
+            }
+        }
+        total.min(KEPT_HEIGHT)
+    }
+
     fn cells(
         &mut self,
         texts: &[String],
         columns: &[(f32, f32)],
-        (style, size): (Style, TextSize),
+        (style, size, risks): CellStyle<'_>,
         mut tag: impl FnMut(&mut Self) -> Option<usize>,
     ) -> Vec<RowCell> {
         let mut cells = Vec::with_capacity(columns.len());
         for (at, (x, width)) in columns.iter().enumerate() {
             let text = texts.get(at).map_or("", String::as_str);
-            // Risks of the recommendations have their colour.
-            let risk = Risk::DOWN
-                .into_iter()
-                .find(|risk| at == 0 && style == Style::Regular && risk.as_str() == text);
             let (style, ink) =
-                risk.map_or((style, Ink::Text), |risk| (Style::Bold, Ink::Risk(risk)));
+                risks(at).map_or((style, Ink::Text), |risk| (Style::Bold, Ink::Risk(risk)));
             let lines = break_lines(
                 self.fonts,
                 &[Span { text, style, ink }],
@@ -121,27 +177,22 @@ impl PageLayout<'_> {
         shape: RowShape,
         header: Option<(&[RowCell], RowShape)>,
     ) -> Result<(), RenderError> {
-        let most = cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(0);
+        let most = lines_of(cells);
         let leading = shape.size.leading;
         let mut at = 0;
         while at < most {
             let room = ((BOTTOM - self.y - 2.0 * shape.padding) / leading).max(0.0) as usize;
-            if room < (most - at).min(2) {
-                self.new_page()?;
-                if let Some((header, shape)) = header {
-                    // A header may not take the page that its row needs.
-                    let rows = header
-                        .iter()
-                        .map(|cell| cell.lines.len())
-                        .max()
-                        .unwrap_or(0);
-                    if rows <= 10 {
-                        self.row(header, shape, None)?;
-                    }
-                }
+            // A short row is whole; of a longer one no single line is alone.
+            let least = match at == 0 && most <= WHOLE_ROW {
+                true => most,
+                false => (most - at).min(2),
+            };
+            if room < least && self.y > TOP {
+                self.continue_table(header)?;
                 continue;
             }
-            let count = room.min(most - at);
+            self.settle();
+            let count = room.max(1).min(most - at);
             let height = count as f32 * leading + 2.0 * shape.padding;
             if let Some(ink) = shape.fill {
                 self.area(LEFT, self.y, WIDTH, height, ink);
@@ -165,5 +216,18 @@ impl PageLayout<'_> {
             at += count;
         }
         Ok(())
+    }
+
+    /// Begins a new page with the repeated header.
+    fn continue_table(
+        &mut self,
+        header: Option<(&[RowCell], RowShape)>,
+    ) -> Result<(), RenderError> {
+        self.new_page()?;
+        match header {
+            // A header may not take the page that its row needs.
+            Some((header, shape)) if lines_of(header) <= 10 => self.row(header, shape, None),
+            _ => Ok(()),
+        }
     }
 }

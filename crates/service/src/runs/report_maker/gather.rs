@@ -8,7 +8,10 @@ use super::spool::{Spool, SpooledFindings};
 use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::findings::{BATCH, FindingFilter};
-use scandeck_report::{Document, Earlier, FindingSource, ReportData, ReportFinding, ReportScan};
+use scandeck_report::{
+    Document, Earlier, FindingSource, ReportData, ReportFinding, ReportOptions, ReportScan,
+    ReportTemplate,
+};
 use scandeck_wire::contract::{
     Finding, GroupBy, NewReport, ReportFilters, ReportSource, Scan, ScanId, Stamp, TargetId, Tool,
     WorkspaceId,
@@ -203,8 +206,8 @@ impl<'a> Gathering<'a> {
             workspace,
             generated: Stamp(self.app.now()),
             selection: String::new(),
-            group_by,
-            filters: self.filters,
+            options: ReportOptions::of_service(&group_by, &self.filters),
+            template: ReportTemplate::default(),
             findings: Vec::new(),
             targets,
             scans: scans

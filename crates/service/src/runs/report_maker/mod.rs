@@ -29,8 +29,10 @@ use crate::state::App;
 use crate::store::DatabaseError;
 use crate::store::deliveries::{NewDelivery, PendingCallback};
 use crate::store::reports::QueuedReport;
-use scandeck_report::{FORMATS, ReportData, content_type, render_to};
-use scandeck_wire::contract::{NewReport, ReportFormat, ReportSource, ScanId, WorkspaceId};
+use scandeck_report::{FORMATS, ReportData, ReportOptions, content_type, render_to};
+use scandeck_wire::contract::{
+    GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource, ScanId, WorkspaceId,
+};
 
 use gather::{Gathered, gather, gather_scan, workspace_name};
 
@@ -72,8 +74,26 @@ pub async fn check_resources(
 #[serde(untagged)]
 enum QueuedData {
     /// The data itself, as earlier versions stored it.
-    Gathered(Box<ReportData>),
+    Gathered(Box<EarlierReportData>),
     Requested(Box<NewReport>),
+}
+
+/// The data of a report with the choices of its request.
+#[derive(Serialize, Deserialize)]
+struct EarlierReportData {
+    group_by: GroupBy,
+    filters: ReportFilters,
+    #[serde(flatten)]
+    data: ReportData,
+}
+
+impl From<EarlierReportData> for ReportData {
+    fn from(earlier: EarlierReportData) -> Self {
+        Self {
+            options: ReportOptions::of_service(&earlier.group_by, &earlier.filters),
+            ..earlier.data
+        }
+    }
 }
 
 /// The text of a requested report for the store.
@@ -174,7 +194,7 @@ async fn rendered(
 ) -> Result<anyhow::Result<Option<File>>, DatabaseError> {
     let format = ReportFormat::from(report.format.as_str());
     let gathered = match serde_json::from_str(&report.data) {
-        Ok(QueuedData::Gathered(data)) => Ok(Gathered::from(*data)),
+        Ok(QueuedData::Gathered(data)) => Ok(Gathered::from(ReportData::from(*data))),
         Ok(QueuedData::Requested(new)) => gather(app, &new).await,
         Err(error) => return Ok(Err(error.into())),
     };

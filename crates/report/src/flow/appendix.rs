@@ -1,0 +1,97 @@
+//! The appendix: the ids of findings and scans, the scans with their settings, the history. Nothing
+//! of it is needed to read the report.
+
+use super::grid::Grid;
+use super::{Block, Each};
+use crate::RenderError;
+use crate::view::{Fact, ProofLimit, View, stamp};
+use scandeck_wire::text::clean_for_print as clean;
+
+pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    let words = view.words();
+    let selection = clean(&view.document().selection);
+    let mut facts = vec![Fact {
+        label: words.get("fact.generated").to_owned(),
+        value: format!("{} UTC", view.generated()),
+        ..Fact::default()
+    }];
+    if !selection.is_empty() {
+        facts.push(Fact {
+            label: words.get("fact.selection").to_owned(),
+            value: selection.into_owned(),
+            ..Fact::default()
+        });
+    }
+    each(Block::Facts(&facts))?;
+    let keys = [
+        "column.number",
+        "column.finding",
+        "column.finding_id",
+        "column.scan",
+        "column.earlier",
+        "column.fingerprint",
+    ];
+    let mut grid = Grid::new(words, &keys);
+    for chapter in &view.contents {
+        for read in chapter.entries(ProofLimit::NOTHING, 0) {
+            let (found, entry) = read?;
+            let decided = found.decided.as_ref();
+            let is_manual = decided.is_some_and(|decided| decided.own);
+            let id = match is_manual {
+                true => String::new(),
+                false => found.finding.id.to_string(),
+            };
+            let scan = found.finding.task_id.map(|id| id.to_string());
+            let earlier: Vec<String> = found.history.iter().map(|old| old.id.to_string()).collect();
+            let fingerprint = decided.map(|decided| clean(&decided.fingerprint).into_owned());
+            grid.row([
+                entry.number,
+                entry.name,
+                id,
+                scan.unwrap_or_default(),
+                earlier.join(", "),
+                fingerprint.unwrap_or_default(),
+            ]);
+        }
+    }
+    grid.pass(each)
+}
+
+pub fn walk_coverage(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    let headers = view.scan_headers().map(str::to_owned).to_vec();
+    let mut grid = Grid::with_headers(headers);
+    view.scans().for_each(|scan| grid.row(scan));
+    // A page has no room for the end, which follows from the start.
+    grid.without(5).pass(each)
+}
+
+/// When each finding was found before, and which scans did not find it.
+pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    let words = view.words();
+    let keys = [
+        "column.number",
+        "column.finding",
+        "column.found",
+        "column.earlier_dates",
+        "column.not_found",
+    ];
+    let mut grid = Grid::new(words, &keys);
+    for chapter in &view.contents {
+        for read in chapter.entries(ProofLimit::NOTHING, 0) {
+            let (found, entry) = read?;
+            let absences = found.decided.map(|decided| decided.absences);
+            let absences = absences.unwrap_or_default().join(", ");
+            if entry.history.is_empty() && absences.is_empty() {
+                continue;
+            }
+            grid.row([
+                entry.number,
+                entry.name,
+                stamp(found.found_at),
+                entry.history.join(", "),
+                clean(&absences).into_owned(),
+            ]);
+        }
+    }
+    grid.pass(each)
+}

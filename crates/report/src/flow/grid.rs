@@ -1,0 +1,237 @@
+//! A table with the widths that its texts need: columns without text are not shown, and no
+//! identifier is broken while another column has room.
+
+use super::{Block, Each, TableBlock};
+use crate::RenderError;
+use crate::words::Words;
+use scandeck_wire::contract::Risk;
+
+/// Characters of the small font on one line of a page, in the widest of the usual fonts.
+const LINE: f32 = 84.0;
+/// Longest word that a column is wide enough for.
+const WORD: usize = 40;
+/// Most characters of a line that a column asks for.
+const LONGEST: usize = 110;
+/// The space between two columns, in characters.
+const GAP: f32 = 3.0;
+
+/// The rows of a table.
+pub struct Grid {
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
+    risks: Vec<Risk>,
+    risk_column: usize,
+    is_verbatim: bool,
+}
+
+impl Grid {
+    /// A table with the texts of these keys as header row.
+    pub fn new(words: &Words, keys: &[&str]) -> Self {
+        Self::with_headers(keys.iter().map(|key| words.get(key).to_owned()).collect())
+    }
+
+    pub fn with_headers(headers: Vec<String>) -> Self {
+        Self {
+            headers,
+            rows: Vec::new(),
+            risks: Vec::new(),
+            risk_column: 0,
+            is_verbatim: false,
+        }
+    }
+
+    pub fn evidence(headers: &[String], rows: &[Vec<String>]) -> Self {
+        Self {
+            rows: rows.to_vec(),
+            is_verbatim: true,
+            ..Self::with_headers(headers.to_vec())
+        }
+    }
+
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// A row whose first column is the risk.
+    pub fn risk_row(&mut self, risk: Risk, words: &Words, cells: impl IntoIterator<Item = String>) {
+        let first = words.risk(risk).to_owned();
+        self.risks.push(risk);
+        self.row([first].into_iter().chain(cells));
+    }
+
+    /// A row whose second column is the risk.
+    pub fn numbered_row(
+        &mut self,
+        number: String,
+        risk: Risk,
+        words: &Words,
+        cells: impl IntoIterator<Item = String>,
+    ) {
+        self.risk_column = 1;
+        self.risks.push(risk);
+        let first = [number, words.risk(risk).to_owned()];
+        self.row(first.into_iter().chain(cells));
+    }
+
+    /// Removes a column.
+    pub fn without(mut self, column: usize) -> Self {
+        let rows = self.rows.iter_mut().chain([&mut self.headers]);
+        for row in rows.filter(|row| row.len() > column) {
+            row.remove(column);
+        }
+        match column.cmp(&self.risk_column) {
+            std::cmp::Ordering::Less => self.risk_column -= 1,
+            std::cmp::Ordering::Equal => self.risks.clear(),
+            std::cmp::Ordering::Greater => {}
+        }
+        self
+    }
+
+    /// Removes a column in which all rows have the same text.
+    pub fn without_constant(self, column: usize) -> Self {
+        let cell = |row: &Vec<String>| row.get(column).cloned();
+        let first = self.rows.first().and_then(cell);
+        match self.rows.iter().all(|row| cell(row) == first) {
+            true => self.without(column),
+            false => self,
+        }
+    }
+
+    fn columns(&self) -> usize {
+        let longest = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        longest.max(self.headers.len())
+    }
+
+    /// Passes the table on, without the columns that have no text; nothing without rows.
+    pub fn pass(mut self, each: Each<'_>) -> Result<(), RenderError> {
+        let is_empty = |grid: &Self, column: usize| {
+            let mut cells = grid.rows.iter().filter_map(|row| row.get(column));
+            !cells.any(|cell| !cell.trim().is_empty())
+        };
+        for column in (0..self.columns()).rev() {
+            if is_empty(&self, column) {
+                self = self.without(column);
+            }
+        }
+        if self.rows.is_empty() || self.columns() == 0 {
+            return Ok(());
+        }
+        let widths = self.widths();
+        each(Block::Table(TableBlock {
+            headers: &self.headers,
+            rows: &self.rows,
+            risk_column: self.risk_column,
+            risks: &self.risks,
+            widths: &widths,
+            is_verbatim: self.is_verbatim,
+        }))
+    }
+
+    /// Shares of the width: each column gets its longest word, and the rest of the line goes to the
+    /// columns with long texts.
+    fn widths(&self) -> Vec<f32> {
+        let mut words = vec![3.0_f32; self.columns()];
+        let mut lines = words.clone();
+        let rows = self.rows.iter().map(|row| (row, 1.0));
+        // Bold letters are wider.
+        for (row, weight) in rows.chain([(&self.headers, 1.2)]) {
+            for (at, cell) in row.iter().enumerate() {
+                let word = longest(cell.split_whitespace(), WORD);
+                let line = longest(cell.lines(), LONGEST);
+                words[at] = words[at].max(word * weight);
+                lines[at] = lines[at].max(line * weight);
+            }
+        }
+        let room = LINE - GAP * words.len() as f32;
+        // Without room for all words, only the longest ones are broken.
+        let mut longest = WORD as f32;
+        while longest > 8.0 && words.iter().sum::<f32>() > room {
+            longest -= 1.0;
+            words.iter_mut().for_each(|word| *word = word.min(longest));
+        }
+        let (least, most): (f32, f32) = (words.iter().sum(), lines.iter().sum());
+        let scale = match most - least {
+            more if most > room && least < room && more > 0.0 => (room - least) / more,
+            _ if most <= room => 1.0,
+            _ => 0.0,
+        };
+        let widths = words
+            .iter()
+            .zip(&lines)
+            .map(|(word, line)| word + (line - word) * scale + GAP);
+        let widths: Vec<f32> = widths.collect();
+        let total: f32 = widths.iter().sum();
+        widths
+            .into_iter()
+            .map(|width| width * 100.0 / total)
+            .collect()
+    }
+}
+
+fn longest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> f32 {
+    let lengths = texts.map(|text| text.chars().take(most).count());
+    lengths.max().unwrap_or(0) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widths(headers: &[&str], rows: &[&[&str]]) -> Vec<f32> {
+        let mut grid = Grid::with_headers(headers.iter().map(|&one| one.to_owned()).collect());
+        for row in rows {
+            grid.row(row.iter().map(|&cell| cell.to_owned()));
+        }
+        let mut widths = Vec::new();
+        grid.pass(&mut |block| {
+            if let Block::Table(table) = block {
+                widths = table.widths.to_vec();
+            }
+            Ok(())
+        })
+        .unwrap();
+        widths
+    }
+
+    #[test]
+    fn long_identifier_is_whole_while_another_column_has_room() {
+        let target = "long-name-of-a-host.intranet.example.org";
+        let prose = "Words that can go on as many lines as they like. ".repeat(6);
+        let widths = widths(&["No.", "Target", "Text"], &[&["1.1", target, &prose]]);
+        let characters = widths[1] * LINE / 100.0;
+        assert!(characters >= target.len() as f32, "{widths:?}");
+        assert!((widths.iter().sum::<f32>() - 100.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn only_the_longest_words_are_broken_without_room_for_all() {
+        let url = "https://intranet.example.org:8443/portal/login?next=%2Fadmin";
+        let params = "requests_per_second_and_more";
+        let cells = [
+            "12",
+            "Website Scanner",
+            url,
+            "connection error",
+            "2026-11-20",
+            params,
+        ];
+        let widths = widths(
+            &["Scan", "Tool", "Target", "Status", "Start", "Parameters"],
+            &[&cells],
+        );
+        let room = |at: usize| widths[at] * LINE / 100.0;
+        assert!(
+            room(1) > 7.0 && room(3) > 10.0 && room(4) > 10.0,
+            "{widths:?}"
+        );
+    }
+
+    #[test]
+    fn column_without_text_is_not_shown() {
+        assert_eq!(
+            widths(&["A", "B", "C"], &[&["x", "", "y"], &["x", " "]]).len(),
+            2
+        );
+        assert!(widths(&["A"], &[]).is_empty());
+    }
+}

@@ -1,0 +1,261 @@
+//! The options of a report: one type for the form of the dashboard, for command lines, for templates
+//! and for the reports that clients request from the service.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ReportDecision, ReportFinding, Standing};
+use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat};
+
+/// An enumeration with a name for each value, which is the same in TOML and on command lines.
+macro_rules! report_choice {
+    ($(#[$meta:meta])* $name:ident { $($(#[$attr:meta])* $variant:ident $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$attr])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $name {
+            /// All values, in the order of menus.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+            /// Their names, in the same order.
+            pub const NAMES: [&'static str; [$($text),+].len()] = [$($text),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// The value with this name.
+            ///
+            /// # Errors
+            /// All names, if there is none.
+            pub fn from_name(name: &str) -> Result<Self, String> {
+                let named = Self::ALL.into_iter().find(|value| value.as_str() == name);
+                named.ok_or_else(|| format!("use one of {}", Self::NAMES.join(", ")))
+            }
+        }
+    };
+}
+
+report_choice! {
+    /// The chapters of a report.
+    ChapterKind {
+        /// A kind of finding, with its places in a table.
+        Class "class",
+        Target "target",
+        Risk "risk",
+    }
+}
+
+report_choice! {
+    /// The verdict of a finding, as a report selects it.
+    ReportVerdict {
+        Confirmed "confirmed",
+        /// Undecided, in review, or the decision is no longer valid.
+        Open "open",
+        RiskAccepted "risk-accepted",
+        Fixed "fixed",
+        /// Confirmed or open, but the latest scan did not find it.
+        Absent "absent",
+        NotApplicable "not-applicable",
+        Duplicate "duplicate",
+        FalsePositive "false-positive",
+    }
+}
+
+report_choice! {
+    /// How much evidence the pages show. Data formats have all evidence unless it is `none`.
+    EvidenceDetail {
+        None "none",
+        /// That of the first place of each chapter.
+        First "first",
+        All "all",
+    }
+}
+
+/// What a report contains, and its order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ReportOptions {
+    pub group_by: ChapterKind,
+    pub verdicts: BTreeSet<ReportVerdict>,
+    pub evidence: EvidenceDetail,
+    /// Findings of risk info.
+    pub info: bool,
+    /// Findings that nobody verified at the service.
+    pub unverified: bool,
+    /// A chapter for each target, even if nothing was found.
+    pub empty_targets: bool,
+    /// Earlier findings of the same weakness, and scans that did not find it.
+    pub history: bool,
+    /// Internal notes and tags.
+    pub notes: bool,
+    /// The scans with their settings, in the appendix.
+    pub coverage: bool,
+    /// The ids of findings and scans.
+    pub appendix: bool,
+}
+
+impl Default for ReportOptions {
+    /// A report for a customer.
+    fn default() -> Self {
+        Self {
+            group_by: ChapterKind::Class,
+            verdicts: [ReportVerdict::Confirmed, ReportVerdict::Open].into(),
+            evidence: EvidenceDetail::First,
+            info: true,
+            unverified: true,
+            empty_targets: false,
+            history: false,
+            notes: false,
+            coverage: true,
+            appendix: true,
+        }
+    }
+}
+
+impl ReportOptions {
+    /// The default options of a format: JSON is data and has everything, the others are for a
+    /// customer.
+    pub fn of_format(format: &ReportFormat) -> Self {
+        match format {
+            ReportFormat::Json => Self::everything(),
+            _ => Self::default(),
+        }
+    }
+
+    /// Everything about every finding.
+    pub fn everything() -> Self {
+        Self {
+            verdicts: ReportVerdict::ALL.into(),
+            evidence: EvidenceDetail::All,
+            history: true,
+            notes: true,
+            ..Self::default()
+        }
+    }
+
+    /// The options of a report that the service creates.
+    pub fn of_service(group_by: &GroupBy, filters: &ReportFilters) -> Self {
+        let selected = [
+            (ReportVerdict::RiskAccepted, filters.include_accepted),
+            (ReportVerdict::Fixed, filters.include_fixed),
+            (ReportVerdict::NotApplicable, filters.include_ignored),
+            (
+                ReportVerdict::FalsePositive,
+                filters.include_false_positives,
+            ),
+        ];
+        let mut verdicts = BTreeSet::from(ReportVerdict::ALL);
+        verdicts.retain(|verdict| {
+            selected
+                .iter()
+                .all(|(one, is_included)| one != verdict || *is_included)
+        });
+        Self {
+            group_by: match group_by {
+                GroupBy::Vulnerability => ChapterKind::Class,
+                _ => ChapterKind::Target,
+            },
+            verdicts,
+            evidence: match filters.include_how_to_reproduce {
+                true => EvidenceDetail::All,
+                false => EvidenceDetail::None,
+            },
+            info: filters.include_info,
+            unverified: filters.include_not_verified,
+            empty_targets: filters.include_all_targets,
+            history: filters.include_finding_history,
+            notes: true,
+            coverage: filters.include_tool_configuration,
+            appendix: true,
+        }
+    }
+}
+
+impl ReportVerdict {
+    /// The verdict of the decision, or else the status at the service.
+    pub fn of(found: &ReportFinding) -> Self {
+        match &found.decided {
+            Some(decided) => Self::decided(decided),
+            None => match found.finding.status.as_str() {
+                "false_positive" => Self::FalsePositive,
+                "ignored" => Self::NotApplicable,
+                "accepted" => Self::RiskAccepted,
+                "fixed" => Self::Fixed,
+                _ => Self::Open,
+            },
+        }
+    }
+
+    fn decided(decided: &ReportDecision) -> Self {
+        match decided.standing {
+            Standing::Confirmed => Self::Confirmed,
+            Standing::Open => Self::Open,
+            Standing::Absent => Self::Absent,
+            Standing::Fixed => Self::Fixed,
+            Standing::Dismissed => match decided.verdict.as_str() {
+                "risk accepted" => Self::RiskAccepted,
+                "false positive" => Self::FalsePositive,
+                "duplicate" => Self::Duplicate,
+                _ => Self::NotApplicable,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_the_service_follow_its_filters() {
+        let filters = ReportFilters::default();
+        let options = ReportOptions::of_service(&GroupBy::Vulnerability, &filters);
+        let has = |verdict| options.verdicts.contains(&verdict);
+        assert!(has(ReportVerdict::Open) && has(ReportVerdict::Fixed));
+        assert!(!has(ReportVerdict::FalsePositive) && !has(ReportVerdict::NotApplicable));
+        assert_eq!(
+            (options.group_by, options.evidence),
+            (ChapterKind::Class, EvidenceDetail::All)
+        );
+        let filters = ReportFilters {
+            include_how_to_reproduce: false,
+            include_ignored: true,
+            include_fixed: false,
+            ..filters
+        };
+        let options = ReportOptions::of_service(&GroupBy::Target, &filters);
+        let has = |verdict| options.verdicts.contains(&verdict);
+        assert!(has(ReportVerdict::NotApplicable) && !has(ReportVerdict::Fixed));
+        assert_eq!(
+            (options.group_by, options.evidence),
+            (ChapterKind::Target, EvidenceDetail::None)
+        );
+    }
+
+    #[test]
+    fn options_in_toml_have_the_names_of_command_lines() {
+        let options: ReportOptions = toml::from_str(
+            "group_by = 'risk'\nverdicts = ['risk-accepted', 'open']\nevidence = 'none'",
+        )
+        .unwrap();
+        assert_eq!(
+            (options.group_by, options.evidence),
+            (ChapterKind::Risk, EvidenceDetail::None)
+        );
+        assert_eq!(
+            options.verdicts,
+            [ReportVerdict::Open, ReportVerdict::RiskAccepted].into()
+        );
+        assert_eq!(
+            ReportVerdict::from_name("x").unwrap_err(),
+            format!("use one of {}", ReportVerdict::NAMES.join(", "))
+        );
+        assert!(toml::from_str::<ReportOptions>("evidense = 'all'").is_err());
+    }
+}
