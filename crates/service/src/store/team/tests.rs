@@ -256,19 +256,19 @@ async fn log_has_at_most_its_bytes() {
             "{note} replaces the text before"
         );
     }
-    let second = event(1, 2);
-    let most = MOST_LOG_BYTES - second.json.len() as i64;
+    let second = [event(1, 2)];
+    let most = MOST_LOG_BYTES - second[0].json.len() as i64;
     let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most + 1);
     store.execute(fill).await.unwrap();
     let anna = to(DEFAULT, "anna");
-    let full = store.push_events(anna, &[second.clone()]).await.unwrap();
+    let full = store.push_events(anna, &second).await.unwrap();
     assert_eq!(full, Push::Full);
     let large = [payload(token, 2, &"x".repeat(99))];
     assert_eq!(store.push_payloads(anna, &large).await.unwrap(), Push::Full);
     assert_eq!(push(&store, anna, &[first]).await, [PushedLine::Known]);
     let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most);
     store.execute(fill).await.unwrap();
-    assert_eq!(push(&store, anna, &[second]).await, [PushedLine::New]);
+    assert_eq!(push(&store, anna, &second).await, [PushedLine::New]);
 }
 
 #[tokio::test]
