@@ -9,6 +9,7 @@ mod payloads;
 mod plots;
 mod properties;
 mod snapshots;
+mod team;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

@@ -65,10 +65,10 @@ fn assign_and_due_change_the_marked_findings_and_undo_restores_them() {
     assert_eq!(recorded(&run(&mut app, "undo")), [Change::Undo]);
     app.keys("*");
     app.keys("*");
-    let me = Change::Assign(Some("ann@test".into()));
+    let me = Change::Assign(Some(app.model.own_name()));
     assert_eq!(recorded(&run(&mut app, "assign me")), [me]);
     assert_eq!(recorded(&run(&mut app, "assign me")), []);
-    assert!(app.notices().contains("already assigned to ann@test"));
+    assert!(app.notices().contains("already assigned to ann@box"));
     assert_eq!(
         recorded(&run(&mut app, "assign nobody")),
         [Change::Assign(None)]

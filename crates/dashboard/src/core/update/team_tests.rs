@@ -238,7 +238,7 @@ fn viewers_are_named_in_list_detail_and_review() {
     app.keys("j");
     let shown = app.frame().join("\n");
     assert!(shown.contains("bob is looking at this finding"), "{shown}");
-    app.keys("B");
+    app.keys("B J");
     let shown = app.frame().join("\n");
     assert!(shown.contains("bob is looking at this finding"), "{shown}");
 }
@@ -251,7 +251,7 @@ fn finding_in_review_names_another_member_only() {
     let frame = app.frame().join("\n");
     assert!(frame.contains("review · bob"), "{frame}");
     assert!(!frame.contains("review · anna"), "{frame}");
-    app.keys("g g j B");
+    app.keys("g g B J");
     let card = app.frame().join("\n");
     assert!(card.contains("in review · bob"), "{card}");
 }
