@@ -235,7 +235,7 @@ fn finding(at: i64) -> ReportFinding {
             "ada@box".into()
         },
         at: "2026-11-21 08:00:00".into(),
-        now: if at % 5 == 0 { "new" } else { "same" }.into(),
+        now: if at % 5 == 0 { "new" } else { "unchanged" }.into(),
         fingerprint: format!("{:016x}", at * 2_654_435_761),
         notes: if at % 7 == 0 { vec![note] } else { Vec::new() },
         ..ReportDecision::default()

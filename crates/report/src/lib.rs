@@ -393,7 +393,7 @@ mod tests {
             reason: "deferred".into(),
             who: "ada <x@y>".into(),
             severity: Some(Risk::Low),
-            now: "gone".into(),
+            now: "absent".into(),
             absent_in: "scan #6 of 2026-11-20 09:00:00".into(),
             retest: Some(ReportRetest {
                 before: "confirmed".into(),

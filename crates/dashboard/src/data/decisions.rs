@@ -55,7 +55,7 @@ pub struct Triage {
     pub(crate) earlier: Option<Arc<EarlierCorrelation>>,
     /// When the findings of the rows were fetched.
     pub(crate) read: ReadTimes,
-    pub(crate) arranging: bool,
+    pub(crate) is_correlating: bool,
     /// The revision of decisions of which the rows were made last.
     pub(crate) correlated: u64,
     /// The revision when the store was opened. None without an open store.

@@ -24,7 +24,7 @@ impl Model {
 
     /// Requests new rows when their inputs changed, unless a request is in flight.
     pub(crate) fn correlate(&mut self, effects: &mut Vec<Effect>) {
-        if self.findings.triage.arranging {
+        if self.findings.triage.is_correlating {
             return;
         }
         let (Remote::Fresh { value, .. } | Remote::Stale { value, .. }) = &self.data.occurrences
@@ -71,7 +71,7 @@ impl Model {
             earlier: self.findings.triage.earlier.clone(),
         };
         self.findings.triage.basis = Some(basis);
-        self.findings.triage.arranging = true;
+        self.findings.triage.is_correlating = true;
         self.findings.triage.touched.clear();
         effects.push(Effect::Correlate(
             self.connection.generation,
@@ -89,7 +89,7 @@ impl Model {
 
     /// Takes new rows.
     pub(crate) fn install_correlated(&mut self, generation: Generation, correlated: Correlated) {
-        self.findings.triage.arranging = false;
+        self.findings.triage.is_correlating = false;
         if generation != self.connection.generation {
             return;
         }

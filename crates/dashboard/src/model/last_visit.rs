@@ -36,7 +36,7 @@ impl Model {
     pub(crate) fn end_count_since(&mut self) {
         let is_current = matches!(self.data.scans, Remote::Fresh { .. })
             && matches!(self.data.findings, Remote::Fresh { .. });
-        let is_whole = !self.data.unread_scans.is_reading && !self.findings.triage.arranging;
+        let is_whole = !self.data.unread_scans.is_reading && !self.findings.triage.is_correlating;
         self.settings.last_visit.is_counted |= is_current && is_whole;
     }
 

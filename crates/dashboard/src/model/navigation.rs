@@ -64,7 +64,7 @@ impl Model {
         self.connection.generation += 1;
         self.connection.unanswered = None;
         if self.findings.view.has_next() {
-            self.findings.triage.arranging = false;
+            self.findings.triage.is_correlating = false;
         }
         self.findings.view.leave_workspace();
         self.navigation.previous = None;

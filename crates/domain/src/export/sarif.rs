@@ -336,7 +336,7 @@ fn baseline(presence: Presence) -> &'static str {
     match presence {
         Presence::New | Presence::Reappeared => "new",
         Presence::Unchanged | Presence::NotRetested => "unchanged",
-        Presence::Updated => "updated",
+        Presence::Changed => "updated",
         Presence::Absent => "absent",
     }
 }

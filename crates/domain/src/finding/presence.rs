@@ -8,7 +8,7 @@ named_enum! {
         New "new",
         #[default]
         Unchanged "unchanged",
-        Updated "updated",
+        Changed "changed",
         Reappeared "reappeared",
         NotRetested "not_retested",
         Absent "absent",
@@ -16,27 +16,11 @@ named_enum! {
 }
 
 impl Presence {
-    /// Its name for people.
+    /// Its name in texts for people: the same word as in queries and exports.
     pub fn label(self) -> &'static str {
         match self {
-            Self::New => "new",
-            Self::Unchanged => "unchanged",
-            Self::Updated => "changed",
-            Self::Reappeared => "reappeared",
             Self::NotRetested => "not retested",
-            Self::Absent => "absent",
-        }
-    }
-
-    /// Its name in data formats, which queries accept too.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Unchanged => "same",
-            Self::Updated => "changed",
-            Self::Reappeared => "back",
-            Self::NotRetested => "not retested",
-            Self::Absent => "gone",
+            other => other.as_str(),
         }
     }
 
@@ -45,7 +29,7 @@ impl Presence {
         match self {
             Self::New => "+",
             Self::Unchanged => " ",
-            Self::Updated => "~",
+            Self::Changed => "~",
             Self::Reappeared => "↺",
             Self::NotRetested => "?",
             Self::Absent => "-",

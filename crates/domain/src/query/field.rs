@@ -147,7 +147,7 @@ fn reasons() -> Vec<[&'static str; 2]> {
 fn presences() -> Vec<[&'static str; 2]> {
     Presence::ALL
         .iter()
-        .map(|presence| [presence.as_str(), presence.word()])
+        .map(|presence| [presence.as_str(); 2])
         .collect()
 }
 

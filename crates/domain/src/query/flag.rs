@@ -94,11 +94,11 @@ flags! {
     Overdue "overdue" &[], &[Findings], "the due date has passed, and the finding still needs work";
     Differs "differs" &[], &[Findings], "the status at the service differs from the verdict";
     New "new" &[], &[Findings], "absent in the previous scan or the baseline";
-    Unchanged "unchanged" &["same"], &[Findings], "unchanged since the previous scan";
-    Updated "updated" &["changed"], &[Findings], "changed since the previous scan";
-    Reappeared "reappeared" &["back"], &[Findings], "was absent and reappeared";
+    Unchanged "unchanged" &[], &[Findings], "unchanged since the previous scan";
+    Changed "changed" &[], &[Findings], "changed since the previous scan";
+    Reappeared "reappeared" &[], &[Findings], "was absent and reappeared";
     NotRetested "not_retested" &[], &[Findings], "a later scan failed or did not test for it";
-    Absent "absent" &["gone"], &[Findings], "not found in the last scan";
+    Absent "absent" &[], &[Findings], "not found in the last scan";
     Present "present" &[], &[Findings], "not absent";
     Kev "kev" &["exploited"], &[Findings], "in CISA's catalog of known exploited vulnerabilities (KEV)";
     Proven "proven" &[], &[Findings], "proven by the scanner (`confirmed` in the API)";

@@ -37,7 +37,7 @@ fn equivalent_queries_print_canonically() {
         ),
         ("tag:* note:\"\"", "tag:* note:\"\""),
         (
-            "presence:gone,back seen>=2026-10-01",
+            "presence:absent,reappeared seen>=2026-10-01",
             "presence:absent,reappeared seen>=2026-10-01",
         ),
         ("\"open quote", "\"open quote\""),

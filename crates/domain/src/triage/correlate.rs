@@ -92,7 +92,7 @@ impl PartialEq for CorrelationInput {
     }
 }
 
-/// Cases with their assessments.
+/// Issues with their assessments.
 #[derive(Clone, Debug, Default)]
 pub struct Correlated {
     /// One issue per finding.

@@ -95,7 +95,7 @@ fn changes(issues: &[Arc<Issue>]) -> HashMap<ScanId, ScanChanges> {
                     .filter(|proof| proof.at == proof.since);
                 first.for_each(|proof| changes.entry(proof.scan).or_default().absent += 1);
             }
-            Presence::Unchanged | Presence::Updated | Presence::NotRetested => {}
+            Presence::Unchanged | Presence::Changed | Presence::NotRetested => {}
         }
     }
     changes

@@ -237,7 +237,7 @@ impl<'a> Presences<'a> {
         let compared = |before: usize| match is_complete
             && change_detection::is_changed(&findings[before], &findings[now])
         {
-            true => Presence::Updated,
+            true => Presence::Changed,
             false => Presence::Unchanged,
         };
         let before = match series.pinned {

@@ -65,7 +65,7 @@ impl Row for Issue {
                 let presence = match self.presence {
                     Presence::New => Flag::New,
                     Presence::Unchanged => Flag::Unchanged,
-                    Presence::Updated => Flag::Updated,
+                    Presence::Changed => Flag::Changed,
                     Presence::Reappeared => Flag::Reappeared,
                     Presence::NotRetested => Flag::NotRetested,
                     Presence::Absent => Flag::Absent,

@@ -299,7 +299,7 @@ fn verdict(decided: &ReportDecision, style: EntryStyle<'_>) -> Fact {
 fn change(decided: &ReportDecision, words: &Words) -> Option<Fact> {
     let mut value = match decided.own {
         true => String::new(),
-        false => cleaned(shown(&decided.now)),
+        false => cleaned(&decided.now),
     };
     if !decided.absent_in.is_empty() {
         let by = words.filled("text.not_found_by", &[&without_ids(&decided.absent_in)]);
@@ -333,21 +333,9 @@ fn retest(retest: &ReportRetest, words: &Words) -> Fact {
     };
     Fact {
         label: words.get("fact.retest").to_owned(),
-        value: cleaned(shown(&retest.now)),
+        value: cleaned(&retest.now),
         aside: cleaned(&aside),
         is_strong: false,
-    }
-}
-
-/// The word of the screen for a word of the data formats, whose values stay as they are.
-fn shown(word: &str) -> &str {
-    match word {
-        "gone" | "not seen" => "absent",
-        "same" => "unchanged",
-        "back" => "reappeared",
-        "still there" => "still found",
-        "covered less" => "not retested",
-        other => other,
     }
 }
 

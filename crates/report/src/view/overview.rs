@@ -293,7 +293,7 @@ impl ReportTally {
         };
         let excluded = |verdict| document.excluded.get(&verdict).copied().unwrap_or(0);
         let sum = |standing| self.counts(standing).iter().sum::<usize>();
-        let known = now(&["same", "updated", "back"]);
+        let known = now(&["unchanged", "changed", "reappeared"]);
         let gone = sum(Standing::Absent) + excluded(ReportVerdict::Absent);
         let fixed = sum(Standing::Fixed) + excluded(ReportVerdict::Fixed);
         // After the first scan of everything, all findings are new.
@@ -302,8 +302,8 @@ impl ReportTally {
         }
         let rows = [
             ("fact.new", now(&["new"])),
-            ("fact.reappeared", now(&["back"])),
-            ("fact.unchanged", now(&["same", "updated"])),
+            ("fact.reappeared", now(&["reappeared"])),
+            ("fact.unchanged", now(&["unchanged", "changed"])),
             ("fact.no_longer_found", gone),
             ("fact.fixed", fixed),
         ];
@@ -546,8 +546,8 @@ mod tests {
         input.options = ReportOptions::default();
         let changes = [
             ("new", Standing::Open),
-            ("same", Standing::Confirmed),
-            ("gone", Standing::Absent),
+            ("unchanged", Standing::Confirmed),
+            ("absent", Standing::Absent),
         ];
         for (found, (now, standing)) in input.findings.iter_mut().zip(changes) {
             let now = now.into();

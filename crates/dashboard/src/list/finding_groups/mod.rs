@@ -163,7 +163,7 @@ fn importance(presence: Presence) -> u8 {
     match presence {
         Presence::Reappeared => 0,
         Presence::New => 1,
-        Presence::Updated => 2,
+        Presence::Changed => 2,
         Presence::Unchanged => 3,
         Presence::NotRetested => 4,
         Presence::Absent => 5,

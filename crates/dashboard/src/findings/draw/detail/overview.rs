@@ -174,7 +174,7 @@ fn also_on(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     for (other, name) in &named {
         let decision = model.assessment(other.id);
         let decision = decision.map_or_else(String::new, |assessment| {
-            status::stance_words(cx, other, assessment)
+            status::assessment_words(cx, other, assessment)
         });
         let pad = " ".repeat(widest - text::width(name));
         let decision = Span::styled(text::clean(&decision).into_owned(), cx.theme.dim());

@@ -18,15 +18,15 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
         Presence::New | Presence::Reappeared => theme.strong(),
         Presence::NotRetested => theme.warn(),
         Presence::Absent => theme.dim(),
-        Presence::Unchanged | Presence::Updated => theme.text(),
+        Presence::Unchanged | Presence::Changed => theme.text(),
     };
     let assessment = cx.model.assessment(issue.id);
     let (words, style) = match assessment {
         Some(assessment) if assessment.reopened.is_some() => {
-            (stance_words(cx, issue, assessment), theme.warn())
+            (assessment_words(cx, issue, assessment), theme.warn())
         }
         Some(assessment) if assessment.source != VerdictSource::Nobody => {
-            (stance_words(cx, issue, assessment), theme.strong())
+            (assessment_words(cx, issue, assessment), theme.strong())
         }
         _ => ("undecided".to_owned(), theme.dim()),
     };
@@ -130,7 +130,7 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
             format!("unchanged in {scan}, first seen {first}")
         }
         Presence::Unchanged => format!("seen by {scan}, {first}"),
-        Presence::Updated => format!("{sign} changed in {scan}, first seen {first}"),
+        Presence::Changed => format!("{sign} changed in {scan}, first seen {first}"),
         Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
         Presence::NotRetested => {
             let reason = issue
@@ -157,7 +157,7 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
 
 /// The decision of a person, a rule or the service:
 /// `risk accepted until 2027-01-12 by anna, 3d ago: deferred`.
-pub(crate) fn stance_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) -> String {
+pub(crate) fn assessment_words(cx: &Cx<'_>, issue: &Issue, assessment: &Assessment) -> String {
     let decided = decided_words(cx, assessment);
     let mut words = match (assessment.reopened, assessment.source) {
         (Some(ReopenCause::Conflict), _) => format!("conflict: {}", sides(cx, issue)),

@@ -171,7 +171,7 @@ fn member_rows(cx: &Cx<'_>, facts: &ReviewFacts) -> Vec<MemberRow> {
         let kind = kind_of.get(&issue.id).filter(|_| !is_above);
         let evidence = kind.map(|&at| cx.shown(&clean(&kinds[at].line)).into_owned());
         let decision = cx.model.assessment(issue.id);
-        let decision = decision.map(|it| status::stance_words(cx, issue, it));
+        let decision = decision.map(|it| status::assessment_words(cx, issue, it));
         let name = has_different_names.then(|| cx.shown(&clean(&issue.name)).into_owned());
         MemberRow {
             place: place(cx, facts, issue),
