@@ -279,7 +279,7 @@ fn sarif_matches_schema_and_maps_presence_and_suppressions() {
         .collect();
     assert_eq!(
         states[..6],
-        ["new", "unchanged", "changed", "new", "unchanged", "absent"]
+        ["new", "unchanged", "updated", "new", "unchanged", "absent"]
     );
     let rules = sarif["runs"][0]["tool"]["driver"]["rules"]
         .as_array()

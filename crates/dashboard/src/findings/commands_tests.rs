@@ -80,7 +80,7 @@ fn assign_and_due_change_the_marked_findings_and_undo_restores_them() {
         .ok();
     assert_eq!(recorded(&run(&mut app, "due +7d")), [Change::Due(day)]);
     assert_eq!(recorded(&run(&mut app, "due none")), [Change::Due(None)]);
-    run(&mut app, "due 2020-01-01");
+    app.keys(": 'due 2020-01-01' enter");
     assert!(matches!(
         app.model.overlay.modals.last(),
         Some(Modal::Command(_))

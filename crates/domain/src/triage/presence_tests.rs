@@ -7,7 +7,7 @@ use serde_json::json;
 use super::correlate::{CorrelationInput, correlate};
 use super::event::{Baseline, Change, Subject};
 use super::testing::TriageFixture;
-use crate::finding::Presence::{Absent, New, NotRetested, Reappeared, Unchanged, Updated};
+use crate::finding::Presence::{Absent, Changed, New, NotRetested, Reappeared, Unchanged};
 use crate::finding::{Presence, RetestGap};
 use scandeck_wire::contract::{
     Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus, Stamp, TargetId,
@@ -90,7 +90,7 @@ fn stopped_scan_does_not_change_evidence() {
             presence(ScanStatus::Finished),
             presence(ScanStatus::Stopped)
         ),
-        (Updated, Unchanged)
+        (Changed, Unchanged)
     );
 }
 
@@ -108,7 +108,7 @@ fn changed_evidence_is_updated_and_dates_are_ignored() {
         fixture.last().0.presence
     };
     assert_eq!(presence("Tue, 03 Dec 2026 11:11:11", Risk::Low), Unchanged);
-    assert_eq!(presence("Tue, 03 Dec 2026 11:11:11", Risk::High), Updated);
+    assert_eq!(presence("Tue, 03 Dec 2026 11:11:11", Risk::High), Changed);
 }
 
 #[test]

@@ -333,9 +333,19 @@ fn retest(retest: &ReportRetest, words: &Words) -> Fact {
     };
     Fact {
         label: words.get("fact.retest").to_owned(),
-        value: cleaned(&retest.now),
+        value: cleaned(retest_label(&retest.now)),
         aside: cleaned(&aside),
         is_strong: false,
+    }
+}
+
+/// The label of a retest for its word in data formats.
+fn retest_label(word: &str) -> &str {
+    match word {
+        "not seen" => "absent",
+        "still there" => "still found",
+        "covered less" => "not retested",
+        other => other,
     }
 }
 

@@ -15,7 +15,8 @@ pub fn thousands(number: u64) -> String {
 
 /// A noun with its number: `1 scan`, `7 scans`, `2 classes`.
 pub fn plural(number: usize, noun: &str) -> String {
-    let ending = if noun.ends_with('s') { "es" } else { "s" };
+    let is_sibilant = ["s", "sh"].iter().any(|end| noun.ends_with(end));
+    let ending = if is_sibilant { "es" } else { "s" };
     if number == 1 {
         format!("1 {noun}")
     } else {
@@ -31,6 +32,8 @@ mod tests {
     fn plural_counts_one_and_groups_thousands() {
         let counts = [0, 1, 2, 1_000, 1_234_567].map(|number| plural(number, "scan"));
         assert_eq!(plural(2, "class"), "2 classes");
+        assert_eq!(plural(2, "hash"), "2 hashes");
+        assert_eq!(plural(2, "path"), "2 paths");
         assert_eq!(
             counts,
             [

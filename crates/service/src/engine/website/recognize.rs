@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::engine::http::HttpPage;
+use scandeck_wire::text::plural;
 
 /// Returns the proof that a response contains the requested file.
 pub type Recognizer = fn(&HttpPage) -> Option<String>;
@@ -228,7 +229,7 @@ pub fn credentials(page: &HttpPage) -> Option<String> {
         }
         () if text.contains(":_authToken=") => Some("token of a package registry".to_owned()),
         () if text.lines().any(has_login) => Some("address with user name and password".to_owned()),
-        () if hashes > 0 => Some(format!("{hashes} password hashes")),
+        () if hashes > 0 => Some(plural(hashes, "password hash")),
         () => None,
     }
 }
