@@ -485,7 +485,7 @@ mod tests {
             "#Executive summary",
             "#Scope",
             "Target|Tested by|Findings: 3",
-            "##Not judged",
+            "##Not assessed",
             "Target|Cause: 2",
             "#Methodology",
             "#1 =cmd|'/C calc'!A0<script>x</script>",

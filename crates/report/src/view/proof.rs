@@ -130,11 +130,11 @@ mod tests {
         );
         assert_eq!(
             cut,
-            "1 more row and 4 more characters in the json, csv and html reports."
+            "1 more row and 4 more characters in the JSON, CSV and HTML reports."
         );
         assert_eq!(
             proof_text("é".repeat(11).as_str(), limit, words).1,
-            "1 more character in the json, csv and html reports."
+            "1 more character in the JSON, CSV and HTML reports."
         );
         assert_eq!(
             proof_text("short", limit, words),
