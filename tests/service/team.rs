@@ -159,7 +159,7 @@ async fn member_is_the_name_of_the_key_and_the_key_file_is_nobody() {
     );
     assert_eq!(key_file.service, me.service);
     let refused = nobody.push_in(1, event(1, 1)).await;
-    refused.assert_refused(403, "the key file is no member's own key");
+    refused.assert_refused(403, "the key file has no name");
     assert_eq!(nobody.events(0).await.last, 0);
     let unknown = TeamMember::with_key(&service, "wrong".to_owned());
     let response = unknown.send(Method::GET, "/me", "").await;

@@ -312,7 +312,7 @@ async fn service_without_a_team_sees_the_list_of_workspaces_only() {
         .env("SCANDECK_BASE_URL", foreign.uri())
         .env("SCANDECK_API_KEY", "k");
     let ended = run(&mut command).await;
-    ended.refused(1, "the service shares no decisions of a team");
+    ended.refused(1, "the service does not share decisions");
     let requests = foreign.received_requests().await.unwrap();
     let paths: Vec<&str> = requests.iter().map(|one| one.url.path()).collect();
     assert_eq!(paths, ["/api/v2/workspaces"]);

@@ -206,8 +206,8 @@ fields! {
     Source "source" &[], Choice(sources), &[Findings], "origin of the verdict", "source:rule";
     Decided "decided" &["decided_at"], Time, &[Findings], "time of the decision", "decided<1w";
     Until "until" &[], Deadline, &[Findings], "expiry date of the decision", "until<7d";
-    Assignee "assignee" &["assigned"], Word, &[Findings], "who works on it; `none` for nobody", "assignee:anna";
-    Due "due" &["due_date"], Deadline, &[Findings], "day by which it is to be decided or fixed; `none` for no day", "due<2026-12-10";
+    Assignee "assignee" &["assigned"], Word, &[Findings], "assignee; `none` if nobody is assigned", "assignee:anna";
+    Due "due" &["due_date"], Deadline, &[Findings], "due date; `none` without a due date", "due<2026-12-10";
     Tag "tag" &["tags"], Word, &[Findings], "tags", "tag:client-*";
     Note "note" &["notes"], Prose, &[Findings, Payloads], "notes", "note:waf";
     Duplicate "duplicate_of" &["duplicate"], Word, &[Findings], "fingerprint of the original", "duplicate_of:5f*";

@@ -46,7 +46,7 @@ pub struct DecideArgs {
     /// Severity override: critical, high, medium, low, info; `scanner` removes it
     #[arg(long, value_name = "RISK", value_parser = severity)]
     severity: Option<DraftValue<Risk>>,
-    /// Member of the team who works on it, or `none`
+    /// Assignee: the name of a member of the team, or `none`
     #[arg(long, value_name = "NAME", value_parser = assignee)]
     assignee: Option<DraftValue<Shared>>,
     /// Due date, or `none`

@@ -85,7 +85,7 @@ pub enum HeadlessCommand {
     Bundle(bundle::BundleArgs),
     /// Import a bundle
     Unbundle(unbundle::UnbundleArgs),
-    /// Delete the data about a workspace from this machine, not from the service
+    /// Delete a workspace's data from this machine, and as an admin its shared decisions
     Purge(purge::PurgeArgs),
     /// Call any endpoint of the API
     Api(api::ApiArgs),

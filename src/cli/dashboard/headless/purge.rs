@@ -146,7 +146,7 @@ impl SharedDecisions {
         if !self.can_delete() {
             let name = text::clean_for_print(workspace);
             note!("scandeck: the shared decisions of {name} remain at the service");
-            note!("  a key with the role admin can delete them, by the same command");
+            note!("  to delete them, run this command with a key of the role admin");
             return Ok(());
         }
         match self

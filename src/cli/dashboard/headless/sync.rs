@@ -91,11 +91,11 @@ pub async fn run(session: &HeadlessSession, args: &SyncArgs) -> anyhow::Result<(
 /// The owner of the key.
 async fn member(session: &HeadlessSession) -> anyhow::Result<Member> {
     let Some(member) = session.member().await? else {
-        let hint = "use a service of scandeck that has keys by name (`scandeck keys add`)";
-        return Err(CliError::new("the service shares no decisions of a team", hint).into());
+        let hint = "use `scandeck serve` with named keys (`scandeck keys add NAME --role triage`)";
+        return Err(CliError::new("the service does not share decisions", hint).into());
     };
     if member.name.is_empty() {
-        let hint = "create a key by name: `scandeck keys add NAME --role triage`";
+        let hint = "create a named key: `scandeck keys add NAME --role triage`";
         let message = "the key has no name: its decisions stay on this machine";
         return Err(CliError::new(message, hint).into());
     }

@@ -18,7 +18,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "team",
         &[ArgumentSlot::optional(ArgumentShape::Choice(JOIN, "join"))],
-        "show who looks at what and who mentions you; join: share your decisions",
+        "show the members, what they look at, and notes that mention you; join: share your decisions",
         "team join",
         |model, args, effects| match args.choice() {
             Some(_) => join(model, effects),

@@ -197,7 +197,7 @@ fn access<'a>(
     query: &QueryParams,
 ) -> RouteResult<LogAccess<'a>> {
     let key = identity.member().ok_or_else(|| {
-        ApiError::forbidden("the key file is no member's own key: its decisions are not shared")
+        ApiError::forbidden("the key file has no name, so its decisions are not shared")
             .with_details("`scandeck keys add NAME --role triage` adds a key with a name")
     })?;
     let epoch = query.integer("epoch")?;
@@ -293,14 +293,14 @@ fn answer<T>(
 
 fn full() -> ApiError {
     let message =
-        format!("the shared decisions of this workspace have {MOST_LOG_BYTES} bytes, the limit");
+        format!("the shared decisions of this workspace reached the limit of {MOST_LOG_BYTES} bytes");
     ApiError::new(StatusCode::INSUFFICIENT_STORAGE, message)
         .with_details("export them, then let an admin delete them at the service")
 }
 
 fn other_epoch(sent: i64, epoch: i64) -> ApiError {
     ApiError::conflict(format!(
-        "epoch {sent} of this workspace has ended; the present one is {epoch}"
+        "epoch {sent} of this workspace has ended; the current epoch is {epoch}"
     ))
     .with_details("read the events again: a purge or a restored backup began a new epoch")
 }
