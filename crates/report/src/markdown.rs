@@ -57,7 +57,7 @@ pub fn blocks(text: &str) -> Vec<RichBlock> {
     blocks
 }
 
-/// What a line begins, and its text; none for an empty line.
+/// The kind of block that a line begins, and its text; none for an empty line.
 fn line_kind(line: &str) -> (Option<RichKind>, &str) {
     if line.is_empty() {
         return (None, "");

@@ -77,7 +77,7 @@ report_choice! {
     }
 }
 
-/// What a report contains, and its order.
+/// Contents and order of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportOptions {

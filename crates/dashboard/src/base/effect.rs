@@ -206,7 +206,7 @@ pub enum CaptureUse {
     Replay(String),
 }
 
-/// What a report has beside its findings, before its template is read.
+/// Contents of a report beside its findings, before its template is read.
 #[derive(Clone, Debug, Default)]
 pub struct ReportRequest {
     /// The options that replace those of the template; none for those of the template.

@@ -1,10 +1,10 @@
-//! The question before private decisions are shared with a team, and what the dashboard asks the
-//! sync task to do.
+//! The question before private decisions are shared with a team, and the requests of the dashboard
+//! to the sync task.
 
 use scandeck_domain::finding::FindingKey;
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
-/// What sharing the private decisions of a workspace would do.
+/// Effects of sharing the private decisions of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FirstJoin {
     pub workspace: WorkspaceId,

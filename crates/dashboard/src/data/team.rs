@@ -1,4 +1,4 @@
-//! The team on the service: whose key this is, who looks at what, and what the others wait for.
+//! The team on the service: owner of the key, viewers, and the state of the exchange.
 //!
 //! ```text
 //!   runtime/team ─► Msg::Team(TeamNews) ─► model/team ─► Team ─► header, lists, review
@@ -16,7 +16,7 @@ use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::team::{Member, Purged, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
-/// What is known of the team.
+/// State of the team.
 #[derive(Clone, Debug, Default)]
 pub struct Team {
     /// The owner of the key. None at a service without a team, with the key file, and until the
@@ -32,7 +32,7 @@ pub struct Team {
     pub question: Option<FirstJoin>,
     /// The prompt with the question was shown.
     pub is_asked: bool,
-    /// Whether the decisions of the workspace stay on this machine, because the user said so.
+    /// Whether the user keeps the decisions of the workspace private.
     pub is_private: bool,
     /// Who deleted the shared decisions of the open workspace.
     pub purged: Option<(Shared, Purged)>,
@@ -54,10 +54,10 @@ pub struct LookedAt {
 pub enum TeamNews {
     /// The service has a team and the key is a member's. Decisions have this author from now on.
     Member(Member),
-    /// The chosen workspace has decisions on this machine that nobody else has seen. Nothing is
+    /// The open workspace has decisions on this machine that the service does not have. Nothing is
     /// sent or read before the answer.
     Question(FirstJoin),
-    /// The workspace stays private.
+    /// The workspace remains private.
     Private,
     /// The state after an exchange with the service.
     Exchanged {
@@ -69,6 +69,6 @@ pub enum TeamNews {
     /// The service did not accept some decisions or payloads; they remain on this machine.
     Refused(Arc<Problem>),
     /// A member deleted the shared decisions of the workspace; those on this machine remain, and
-    /// none is sent any more.
+    /// sending ends.
     Purged { workspace: Shared, purged: Purged },
 }

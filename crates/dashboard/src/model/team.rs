@@ -231,12 +231,12 @@ impl Team {
     }
 
     /// Whether the decisions of the workspace are not shared: the user has not answered yet, or
-    /// said so.
+    /// keeps them private.
     pub fn is_unshared(&self) -> bool {
         self.is_private || self.question.is_some()
     }
 
-    /// Another workspace is open: what was known belongs to the one before.
+    /// Another workspace is open: the state belongs to the previous workspace.
     fn leave_workspace(&mut self) {
         (self.question, self.is_asked, self.is_private) = (None, false, false);
         (self.viewers, self.unsent, self.problem) = (Arc::default(), 0, None);

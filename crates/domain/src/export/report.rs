@@ -14,7 +14,7 @@ use scandeck_report::{
 };
 use scandeck_wire::contract::{ReportFormat, Tool};
 
-/// What a report has beside its findings.
+/// Contents of a report beside its findings.
 #[derive(Clone, Debug, Default)]
 pub struct ReportFrame {
     pub options: ReportOptions,

@@ -92,7 +92,7 @@ pub struct Draft {
     pub severity: DraftValue<Risk>,
     /// Who works on it; an empty value: nobody.
     pub assignee: DraftValue<Shared>,
-    /// The day by which it is to be decided or fixed.
+    /// Due date of the decision or fix.
     pub due: DraftValue<Date>,
     /// Tags to add.
     pub tag: Vec<Shared>,

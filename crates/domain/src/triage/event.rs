@@ -158,7 +158,7 @@ pub enum Change {
     Severity(Option<Risk>),
     /// Who works on the finding: the name of a member of the team; `None` for nobody.
     Assign(Option<Shared>),
-    /// The day by which the finding is to be decided or fixed.
+    /// Due date of the decision or fix.
     Due(Option<Date>),
     /// Reuses the decisions of another key.
     Inherit(FindingKey),

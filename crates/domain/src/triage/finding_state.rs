@@ -28,7 +28,7 @@ pub struct FindingState {
     pub severity: Option<Risk>,
     /// Who works on it.
     pub assignee: Option<Shared>,
-    /// The day by which it is to be decided or fixed.
+    /// Due date of the decision or fix.
     pub due: Option<Date>,
     /// Manual finding, if it is one.
     pub manual: Option<Arc<ManualFindingState>>,

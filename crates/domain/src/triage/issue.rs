@@ -239,7 +239,7 @@ pub struct Assessment {
     pub severity: Option<Risk>,
     /// Who works on it.
     pub assignee: Option<Shared>,
-    /// The day by which it is to be decided or fixed.
+    /// Due date of the decision or fix.
     pub due: Option<Date>,
     /// True if that day has passed and the finding still needs work.
     pub is_overdue: bool,

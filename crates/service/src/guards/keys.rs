@@ -105,7 +105,7 @@ pub struct KeyIdentity {
 }
 
 impl KeyIdentity {
-    /// The name of the key; `None` for the key file, which is nobody's own.
+    /// The name of the key; `None` for the key file, which belongs to no member.
     pub fn member(&self) -> Option<&str> {
         // No name of a key has a space.
         Some(self.name.as_str()).filter(|name| *name != KEY_FILE)

@@ -1,17 +1,17 @@
 //! Decisions that a team shares through a service: an extension beside the API v2.
 //!
 //! ```text
-//!   GET  /scandeck/v1/me                             who this key is            Member
-//!   GET  /scandeck/v1/workspaces/{id}/events         what others decided        EventPage
+//!   GET  /scandeck/v1/me                             owner of the key           Member
+//!   GET  /scandeck/v1/workspaces/{id}/events         events after a position    EventPage
 //!   POST /scandeck/v1/workspaces/{id}/events         own decisions, JSON lines  StoredLines
-//!   GET  /scandeck/v1/workspaces/{id}/payloads       payloads of others         PayloadPage
+//!   GET  /scandeck/v1/workspaces/{id}/payloads       payloads after a position  PayloadPage
 //!   POST /scandeck/v1/workspaces/{id}/payloads       own payloads, JSON lines   StoredLines
 //!   DELETE /scandeck/v1/workspaces/{id}/events       deletes both               Purged
 //! ```
 //!
 //! A service announces the extension by the header [`TEAM_HEADER`] in lists of workspaces, and by
-//! `"x-scandeck": {"team": 1}` in its OpenAPI document. It stores events and payloads as the client wrote them and gives each a position; what they mean is
-//! known to the clients only.
+//! `"x-scandeck": {"team": 1}` in its OpenAPI document. It stores events and payloads as the
+//! client wrote them and gives each a position; only clients interpret their contents.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -37,8 +37,8 @@ pub const MOST_BODY_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Member {
-    /// Name of the key: the author of decisions. Empty for the key file, which is nobody's own: its
-    /// decisions stay on the machine.
+    /// Name of the key: the author of decisions. Empty for the key file, whose decisions remain on
+    /// the machine.
     pub name: Shared,
     /// `read`, `triage`, `scan` or `admin`.
     pub role: Shared,
@@ -57,7 +57,7 @@ pub struct EventPage {
     /// In the order of their positions.
     #[serde(deserialize_with = "readable")]
     pub events: Vec<StoredEvent>,
-    /// Other members who asked within the last 30 s, by name.
+    /// Other members who polled within the last 30 s, by name.
     pub viewers: Vec<Viewer>,
     /// The last purge of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -141,7 +141,7 @@ impl SharedDecisions {
         *self.member.role == *"admin" && !self.session.config.read_only
     }
 
-    /// Deletes them, or says who can.
+    /// Deletes the shared decisions, or names the role that can.
     async fn delete(self, workspace: &str) -> anyhow::Result<()> {
         if !self.can_delete() {
             let name = text::clean_for_print(workspace);

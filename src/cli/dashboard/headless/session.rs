@@ -175,7 +175,7 @@ impl HeadlessSession {
         self.workspace.is_some()
     }
 
-    /// The owner of the key; none at a service without a team, as its list of workspaces says.
+    /// The owner of the key; none at a service without a team, by the header of a list.
     ///
     /// # Errors
     /// Those of the call.

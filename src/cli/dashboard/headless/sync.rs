@@ -1,7 +1,7 @@
 //! `scandeck triage sync`: one exchange of decisions and payloads with the team of the service.
 //!
 //! ```text
-//!   workspaces ─► each: read what others decided, send what the service does not have ─► counts
+//!   workspaces ─► each: read decisions of others, send those that the service lacks ─► counts
 //!              └► --dry-run: counts only
 //! ```
 
@@ -48,7 +48,7 @@ struct SyncedWorkspace {
     conflicts: Option<usize>,
     /// Decisions that the service did not accept.
     refused: Vec<RefusedLine>,
-    /// Whether the decisions stay on this machine.
+    /// Whether the decisions remain on this machine.
     is_private: bool,
 }
 

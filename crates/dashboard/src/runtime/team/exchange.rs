@@ -7,8 +7,8 @@
 //!   push   rows without a position ─► service ─► sent, or refused with a reason
 //! ```
 //!
-//! The stores on this machine remain complete: what a service has lost is sent again, and a purge
-//! ends the exchange without deleting anything here. Every step can be repeated, because a service
+//! The stores on this machine remain complete: lost events are sent to the service again, and a
+//! purge ends the exchange without deleting anything here. Every step can be repeated, because a service
 //! stores each event and each version of a payload once.
 
 use crate::base::FirstJoin;
@@ -55,7 +55,7 @@ pub struct TeamWorkspace {
 /// The state of a workspace before its exchange.
 #[derive(Debug)]
 pub enum Attached {
-    /// It is shared, or stays private.
+    /// The workspace is shared, or private.
     Log(TeamLog),
     /// Nothing is exchanged before the answer.
     Question(FirstJoin),
@@ -69,7 +69,7 @@ pub struct Received {
     pub payloads: usize,
     /// None if nothing has changed.
     pub viewers: Option<Arc<[Viewer]>>,
-    /// A member deleted the shared decisions. The workspace stays private from now on.
+    /// A member deleted the shared decisions. The workspace is private from now on.
     pub purged: Option<Purged>,
 }
 
@@ -82,7 +82,7 @@ pub struct Sent {
     pub refused: Vec<RefusedLine>,
 }
 
-/// What is exchanged.
+/// The two logs of a workspace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SharedKind {
     Events,
@@ -156,7 +156,7 @@ impl TeamExchange {
         Ok(log)
     }
 
-    /// What sharing the decisions of the workspace would do. Nothing is stored or sent.
+    /// Counts the effects of sharing the decisions of the workspace. Nothing is stored or sent.
     ///
     /// # Errors
     /// Those of the stores and of the service.
@@ -240,8 +240,8 @@ impl TeamExchange {
         self.decisions.put_team_log(log).await
     }
 
-    /// Reads what the service has behind the log, and stores it. `looking` reports the finding on
-    /// the screen to the other members.
+    /// Reads and stores the rows of the service after the positions of the log. `looking` reports
+    /// the finding on the screen to the other members.
     ///
     /// # Errors
     /// Those of the stores and of the service; pages before the error are stored.
@@ -337,8 +337,8 @@ impl TeamExchange {
         }
     }
 
-    /// Sends what the service does not have. Before the first page of a log is read, nothing is
-    /// sent.
+    /// Sends the rows that the service does not have. Nothing is sent before the first page of a
+    /// log is read.
     ///
     /// # Errors
     /// Those of the stores and of the service; rows that were not answered are sent again.
@@ -368,7 +368,7 @@ impl TeamExchange {
             let refused = match lines {
                 None => rows.iter().map(LineBatch::too_long).collect(),
                 Some(lines) => match self.send(log, kind, lines).await {
-                    // The service was purged or restored; the next page says which.
+                    // The service was purged or restored; the next page shows which.
                     Ok(stored) if stored.epoch != log.epoch => return Ok(()),
                     Err(error) if error.kind == ErrorKind::Conflict => return Ok(()),
                     Ok(stored) => stored.refused,

@@ -46,7 +46,7 @@ const COALESCED: Duration = Duration::from_millis(100);
 /// Delays after failures, doubled each time.
 const FIRST_DELAY: Duration = Duration::from_secs(2);
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
-/// Limit for the last decisions at the end. The next start sends what is left.
+/// Limit for the last decisions at the end. The next start sends the rest.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// The handle of the task.
@@ -138,7 +138,7 @@ struct TeamTask {
     delay: Duration,
 }
 
-/// What is exchanged.
+/// The parts of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Round {
     Both,

@@ -1,5 +1,5 @@
-//! What a page of the service means for the log of a workspace, which lines one request carries, and
-//! what a first exchange would do. Pure.
+//! Interprets a page of the service for the log of a workspace, fills requests with lines, and
+//! counts the effects of a first exchange. Pure.
 
 use crate::base::FirstJoin;
 use scandeck_domain::finding::FindingKey;

@@ -41,7 +41,7 @@ impl ArrivedPayload {
         self.token
     }
 
-    /// What this program can read of it.
+    /// The payload, as far as this program can read it.
     pub fn payload(&self) -> Option<Payload> {
         serde_json::from_str(&self.json).ok()
     }

@@ -68,7 +68,7 @@ impl ArrivedEvent {
 }
 
 impl Store {
-    /// The log of a workspace at a service; none before it was shared or kept private.
+    /// The log of a workspace at a service; none before the first answer of the user.
     ///
     /// # Errors
     /// If the file cannot be read.

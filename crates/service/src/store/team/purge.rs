@@ -10,7 +10,7 @@ use scandeck_wire::contract::team::Purged;
 
 impl Store {
     /// Deletes the events and payloads of a workspace; `None` when it does not exist. A new epoch
-    /// begins: what members send from the old one is refused.
+    /// begins: pushes from the old one are refused.
     pub async fn purge_log(
         &self,
         workspace: WorkspaceId,
@@ -25,7 +25,7 @@ impl Store {
                 return Ok(None);
             };
             let mut rows = batches.map(|rows| rows as i64);
-            // What arrived meanwhile.
+            // Rows that arrived meanwhile.
             for (rows, delete) in rows.iter_mut().zip([
                 "DELETE FROM shared_events WHERE workspace_id = $1",
                 "DELETE FROM shared_payloads WHERE workspace_id = $1",

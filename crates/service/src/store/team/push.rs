@@ -1,4 +1,4 @@
-//! What a member sends: the store keeps what is new, and says what happened to each line.
+//! Pushes of members: the store adds new lines, and reports the result of each line.
 //!
 //! A line may be sent again, because a client that received no answer repeats it: the first event
 //! of an id remains, and the greatest version of a payload.
@@ -220,7 +220,7 @@ async fn locked(
 /// Locks the log of a workspace until the end of the transaction, and adds its row; `None` when the
 /// workspace does not exist or is being deleted.
 ///
-/// The write transaction is the lock. Whatever gives positions locks the log first.
+/// The write transaction is the lock. Code that assigns positions locks the log first.
 pub(super) async fn lock_log(
     change: &mut WriteTransaction,
     workspace: WorkspaceId,

@@ -1,5 +1,5 @@
-//! Members who have a workspace open, and the finding that each looks at. A dashboard says so each
-//! time it polls; a row is written when it changes, and now and then while it does not.
+//! Members who have a workspace open, and the finding that each looks at. A dashboard reports both
+//! with each poll; a row is written when the finding changes, and every 10 s while it does not.
 
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
