@@ -8,8 +8,8 @@
 //! ```
 //!
 //! The stores on this machine remain complete: lost events are sent to the service again, and a
-//! purge ends the exchange without deleting anything here. Every step can be repeated, because a service
-//! stores each event and each version of a payload once.
+//! purge ends the exchange without deleting anything here. Every step can be repeated, because a
+//! service stores each event and each version of a payload once.
 
 use crate::base::FirstJoin;
 use crate::runtime::team::pages::{LineBatch, LogChange, first_join, log_change};
