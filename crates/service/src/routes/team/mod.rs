@@ -292,8 +292,9 @@ fn answer<T>(
 }
 
 fn full() -> ApiError {
-    let message =
-        format!("the shared decisions of this workspace reached the limit of {MOST_LOG_BYTES} bytes");
+    let message = format!(
+        "the shared decisions of this workspace reached the limit of {MOST_LOG_BYTES} bytes"
+    );
     ApiError::new(StatusCode::INSUFFICIENT_STORAGE, message)
         .with_details("export them, then let an admin delete them at the service")
 }
