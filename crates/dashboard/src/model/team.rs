@@ -172,7 +172,7 @@ impl Model {
             let name = self.workspace_name();
             match is_shared {
                 true => self.notify(Tone::Good, format!("decisions of {name} are shared")),
-                false => self.notify(Tone::Plain, format!("decisions of {name} stay private")),
+                false => self.notify(Tone::Plain, format!("decisions of {name} remain private")),
             }
         }
         effects.push(Effect::Team(request));
