@@ -2,6 +2,7 @@
 //! archived, and read once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use scandeck::contract::Capture;
 use scandeck::oob::Store;
@@ -27,6 +28,8 @@ async fn large_response_of_captures_is_archived_completely_and_read_once() {
     );
     busy_logger.generate(CAPTURES, BIG);
     let mut session = Session::start(home.path(), &[], &variables);
+    // A debug program parses and archives these megabytes in a quarter of a minute.
+    session.patience = Duration::from_secs(120);
     session.until("live").await;
     session.keys("5");
     session.until("n=6000").await;

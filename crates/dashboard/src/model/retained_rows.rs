@@ -93,24 +93,27 @@ impl Model {
 }
 
 /// The decision of persons, rules and the service, without the facts of scans.
-fn decision_of(
-    assessment: &Assessment,
-) -> (
-    Verdict,
-    VerdictSource,
-    Option<Stamp>,
-    Option<Risk>,
-    &[Shared],
-    (Option<&Shared>, Option<Date>),
-) {
-    (
-        assessment.verdict,
-        assessment.source,
-        assessment.at,
-        assessment.severity,
-        &assessment.tags,
-        (assessment.assignee.as_ref(), assessment.due),
-    )
+#[derive(PartialEq)]
+struct ShownDecision<'a> {
+    verdict: Verdict,
+    source: VerdictSource,
+    at: Option<Stamp>,
+    severity: Option<Risk>,
+    tags: &'a [Shared],
+    assignee: Option<&'a Shared>,
+    due: Option<Date>,
+}
+
+fn decision_of(assessment: &Assessment) -> ShownDecision<'_> {
+    ShownDecision {
+        verdict: assessment.verdict,
+        source: assessment.source,
+        at: assessment.at,
+        severity: assessment.severity,
+        tags: &assessment.tags,
+        assignee: assessment.assignee.as_ref(),
+        due: assessment.due,
+    }
 }
 
 impl<T: Item> List<T> {

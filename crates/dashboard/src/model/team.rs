@@ -68,7 +68,8 @@ impl Model {
         let now = self.now.mono;
         let notices = &mut self.overlay.notices;
         notices.notify_until_seen(now, Tone::Bad, notice);
-        self.connection.team.purged = Some((workspace, purged));
+        let team = &mut self.connection.team;
+        (team.is_private, team.purged) = (true, Some((workspace, purged)));
     }
 
     /// Whether the service has a team and the key is a member's.

@@ -319,9 +319,8 @@ fn change(decided: &ReportDecision, words: &Words) -> Option<Fact> {
 fn without_ids(scans: &str) -> String {
     let mut words: Vec<&str> = scans.split(' ').collect();
     words.retain(|word| {
-        !word
-            .strip_prefix('#')
-            .is_some_and(|id| id.parse::<i64>().is_ok())
+        word.strip_prefix('#')
+            .is_none_or(|id| id.parse::<i64>().is_err())
     });
     cleaned(&words.join(" "))
 }

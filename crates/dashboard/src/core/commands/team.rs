@@ -6,7 +6,7 @@ use crate::model::team::{purge_words, subject_name};
 use crate::model::{Model, navigation};
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use scandeck_wire::contract::team::Viewer;
-use scandeck_wire::text;
+use scandeck_wire::text::{self, plural};
 use std::fmt::Write;
 
 const JOIN: &[&str] = &["join"];
@@ -126,6 +126,8 @@ fn exchange_words(model: &Model) -> String {
     } else if let Some(problem) = &team.problem {
         let unsent = team.unsent;
         lines.push(format!("Offline, {unsent} not sent: {problem}"));
+    } else if team.unsent > 0 {
+        lines.push(format!("{} not sent.", plural(team.unsent, "decision")));
     } else {
         lines.push("All your decisions are sent.".to_owned());
     }

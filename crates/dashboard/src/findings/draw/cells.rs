@@ -138,7 +138,7 @@ pub(crate) fn fit_assignee(
 ) -> TableColumn {
     let names = issues.map(|id| assignee(cx, id).width()).max().unwrap_or(0) as u16;
     column
-        .at_least(names.max(ASSIGNEE).min(WIDEST_MEMBER))
+        .at_least(names.clamp(ASSIGNEE, WIDEST_MEMBER))
         .omitted(names == 0)
 }
 

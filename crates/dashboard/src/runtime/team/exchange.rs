@@ -240,6 +240,11 @@ impl TeamExchange {
         self.decisions.put_team_log(log).await
     }
 
+    /// The next answer is complete, even if nothing has changed.
+    pub fn forget_tags(&mut self) {
+        self.tags = Arc::default();
+    }
+
     /// Reads and stores the rows of the service after the positions of the log. `looking` reports
     /// the finding on the screen to the other members.
     ///
@@ -278,7 +283,6 @@ impl TeamExchange {
                     return Ok(received);
                 }
             }
-            self.tags = Arc::new(client.entity_tags());
             received.viewers = Some(page.viewers.into());
             let before = log.last;
             log.last = page
@@ -301,6 +305,8 @@ impl TeamExchange {
             if page.last_payload > log.last_payload {
                 received.payloads += self.pull_payloads(log).await?;
             }
+            // Only now, so that what failed is asked for again.
+            self.tags = Arc::new(client.entity_tags());
             if log.last <= before || log.last >= page.last {
                 return Ok(received);
             }

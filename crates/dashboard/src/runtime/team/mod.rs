@@ -271,19 +271,28 @@ impl TeamTask {
         };
         let looking = self.finding.map_or(String::new(), |key| key.to_string());
         let may_send = !self.context.is_read_only && self.member.as_ref().is_some_and(may_decide);
+        let shows_viewers = self
+            .shown
+            .as_ref()
+            .is_some_and(|shown| shown.problem.is_none());
         let Some(exchange) = self.open().await? else {
             return Ok(());
         };
+        if !shows_viewers {
+            exchange.forget_tags();
+        }
         let mut log = match exchange.attach(&workspace).await? {
             Attached::Log(log) => log,
             Attached::Question(question) => {
                 self.stage = ShareStage::Asked;
-                return Ok(self.report(TeamNews::Question(question)));
+                self.report(TeamNews::Question(question));
+                return Ok(());
             }
         };
         if !log.is_shared {
             self.stage = ShareStage::Private;
-            return Ok(self.report(TeamNews::Private));
+            self.report(TeamNews::Private);
+            return Ok(());
         }
         let mut received = Received::default();
         // After another dashboard of this machine has joined, nothing is read yet.

@@ -267,9 +267,7 @@ impl<'a> PageLayout<'a> {
         if is_new_page || self.held.as_ref().is_some_and(|held| held.has_facts) {
             self.settle();
         }
-        if is_new_page {
-            self.new_page()?;
-        } else if self.y + space + height > BOTTOM {
+        if is_new_page || self.y + space + height > BOTTOM {
             self.new_page()?;
         } else if self.y > TOP && self.held.is_none() {
             self.y += space;
