@@ -83,7 +83,8 @@ fn team_text(model: &Model) -> String {
     let role = team.me.as_ref().map(|me| me.role.as_str());
     let mut body = format!("{own}  you, role {}\n", role.unwrap_or_default());
     for viewer in team.viewers.iter() {
-        _ = writeln!(body, "{}  {}", viewer.who, looks_at(model, viewer));
+        let who = text::clean(&viewer.who);
+        _ = writeln!(body, "{who}  {}", looks_at(model, viewer));
     }
     body.push('\n');
     body.push_str(&exchange_words(model));
@@ -92,11 +93,11 @@ fn team_text(model: &Model) -> String {
         body.push_str("\nNotes that mention you\n");
     }
     for note in notes.iter().take(MOST_NOTES) {
-        let scandeck_domain::triage::Change::Note(text) = &note.change else {
+        let scandeck_domain::triage::Change::Note(words) = &note.change else {
             continue;
         };
-        let first = text.trim().lines().next().unwrap_or_default();
-        let (at, who, name) = (note.at, &note.who, subject_name(note));
+        let first = text::clean(words.trim().lines().next().unwrap_or_default());
+        let (at, who, name) = (note.at, text::clean(&note.who), subject_name(note));
         _ = writeln!(body, "{at}  {who} on {name}: {first}");
     }
     body

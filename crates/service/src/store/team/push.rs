@@ -13,7 +13,7 @@ use super::LogHead;
 use crate::store::{Store, StoreResult, WriteTransaction};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
-/// How far a clock may be above the greatest one of its workspace, and a version above the stored
+/// How far a clock may be above the greatest one of the service, and a version above the stored
 /// one: a hostile number near the end of the range would leave none for the others.
 pub const MOST_AHEAD: u64 = 1_000_000;
 
@@ -99,7 +99,7 @@ impl Store {
         };
         let mut stored = stored_events(&mut change, events).await?;
         let owners = owners(&mut change, events).await?;
-        let greatest = head.clock.unsigned_abs();
+        let greatest = greatest_clock(&mut change).await?;
         let (mut new, mut lines) = (Vec::new(), Vec::new());
         for event in events {
             let line = match (stored.get(&event.id), owners.get(&event.id.instance)) {
@@ -203,6 +203,15 @@ impl Store {
         }
         Ok(Push::Done { last, lines })
     }
+}
+
+/// The greatest clock of all workspaces: a client has one clock for all of them, so the limit of one
+/// workspace must not refuse what another made it count.
+async fn greatest_clock(change: &mut WriteTransaction) -> StoreResult<u64> {
+    let clock: i64 = sqlx::query_scalar("SELECT coalesce(max(clock), 0) FROM event_logs")
+        .fetch_one(&mut **change)
+        .await?;
+    Ok(clock.unsigned_abs())
 }
 
 /// The log of a workspace, locked in the epoch that the client knows.

@@ -204,6 +204,10 @@ async fn number_far_above_the_known_ones_is_refused() {
     let events = [at(2, 2 * MOST_AHEAD), at(3, 2 * MOST_AHEAD + 1)];
     let lines = push(&store, anna, &events).await;
     assert_eq!(lines, [PushedLine::New, far(MOST_AHEAD)]);
+    // The clock of a client is one for all workspaces.
+    let other = store.add_workspace("Other", "").await.unwrap().unwrap();
+    let lines = push(&store, to(other, "anna"), &[at(4, 2 * MOST_AHEAD + 1)]).await;
+    assert_eq!(lines, [PushedLine::New]);
     let token = "aaaaaaaaaaaa";
     let push = async |version| push_payload(&store, "anna", payload(token, version, "")).await;
     assert_eq!(push(u64::MAX).await, far(0));
