@@ -111,7 +111,7 @@ fn counts(response: JsonResponse) -> (i64, i64, Vec<(String, String)>) {
 }
 
 fn event(instance: u64, number: u64) -> String {
-    format!(r#"{{"clock":{number},"id":"{instance:016x}-{number}"}}"#)
+    format!(r#"{{"clock":{number},"id":"{instance:016x}-{number}","who":"anna"}}"#)
 }
 
 fn events(instance: u64, numbers: impl IntoIterator<Item = u64>) -> String {

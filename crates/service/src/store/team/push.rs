@@ -262,7 +262,10 @@ async fn stored_events(
     Ok(rows.into_iter().map(stored).collect())
 }
 
-/// The keys of those instances that have events.
+/// The keys of those instances that have events which the key signed.
+///
+/// Others send events of an instance too: imported history, and everything after a purge or a
+/// restored backup. Whoever is first then must not own the dashboard of a colleague.
 async fn owners(
     change: &mut WriteTransaction,
     events: &[EventToAdd],
@@ -270,9 +273,9 @@ async fn owners(
     let mut instances: Vec<i64> = events.iter().map(|event| event.id.columns()[0]).collect();
     instances.sort_unstable();
     instances.dedup();
-    // All events of an instance have the same key: the first one is enough.
     let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
-        "SELECT value, (SELECT key_name FROM shared_events WHERE instance = value LIMIT 1)
+        "SELECT value, (SELECT key_name FROM shared_events
+            WHERE instance = value AND json ->> 'who' = key_name LIMIT 1)
          FROM json_each($1)",
     )
     .bind(json!(instances).to_string())

@@ -26,7 +26,7 @@ fn event(instance: u64, number: u64) -> EventToAdd {
     EventToAdd {
         id,
         clock: number,
-        json: format!(r#"{{"id":"{id}","clock":{number}}}"#),
+        json: format!(r#"{{"id":"{id}","clock":{number},"who":"anna"}}"#),
     }
 }
 
@@ -167,6 +167,18 @@ async fn instance_belongs_to_the_key_that_used_it_first() {
         .map(|row| row.key.to_string())
         .collect();
     assert_eq!(keys, ["anna", "anna", "ben", "anna"]);
+}
+
+#[tokio::test]
+async fn member_who_sends_events_of_a_colleague_does_not_own_the_instance() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let (anna, ben) = (to(DEFAULT, "anna"), to(DEFAULT, "ben"));
+    // After a purge or a restored backup, ben is the first to send what he has read of anna.
+    assert_eq!(push(&store, ben, &[event(1, 1)]).await, [PushedLine::New]);
+    assert_eq!(push(&store, anna, &[event(1, 2)]).await, [PushedLine::New]);
+    let owner = PushedLine::OtherKey("anna".to_owned());
+    assert_eq!(push(&store, ben, &[event(1, 3)]).await, [owner]);
 }
 
 #[tokio::test]
