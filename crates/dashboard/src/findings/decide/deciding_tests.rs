@@ -90,6 +90,9 @@ proptest! {
         app.model.navigation.focus = crate::base::Focus { pane: Pane::Findings, in_detail: false, zoomed: false };
         app.model.keyboard.pending = None;
         for _ in 0..200 {
+            if app.model.findings.triage.state.last_done("ann@test").is_none() {
+                break;
+            }
             app.keys("u");
             // Undo in another workspace opens a prompt.
             if matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))) {
