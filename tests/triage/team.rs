@@ -242,6 +242,61 @@ async fn roles_and_revoked_keys_decide_what_a_member_can_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn refused_decisions_fail_the_exchange_and_are_reported_by_doctor() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = TestService::in_dir(dir.path()).await;
+    let mut anna = TeamMember::new(&service, dir.path(), "anna", Role::Triage).await;
+    let mut bob = TeamMember::new(&service, dir.path(), "bob", Role::Triage).await;
+    anna.decides(0..1, Verdict::Confirmed).await;
+    anna.sync().await;
+    let doctor = async |member: &TeamMember| {
+        let all: Value =
+            serde_json::from_str(&member.run(&["doctor", "--json"]).await.out).unwrap();
+        let find = |check: &str| {
+            let mut found = all.as_array().unwrap().iter();
+            let one = found.find(|one| one["check"] == check).unwrap();
+            format!(
+                "{} {}",
+                one["state"].as_str().unwrap(),
+                one["value"].as_str().unwrap()
+            )
+        };
+        (find("team"), find("profile"))
+    };
+    let (team, profile) = doctor(&anna).await;
+    assert_eq!(team, "ok anna, role triage; no refused decisions");
+    assert!(
+        profile.ends_with("decisions are recorded as anna"),
+        "{profile}"
+    );
+    // The dashboard of anna, copied to bob.
+    bob.decisions.writer.instance = anna.decisions.writer.instance;
+    bob.decisions.writer.number = 10;
+    bob.decides(1..2, Verdict::Confirmed).await;
+    // Refused decisions are sent again, and counted again.
+    for _ in 0..2 {
+        let ended = bob.run(&["triage", "sync", "--json"]).await;
+        assert_eq!(ended.code, 1, "{ended:?}");
+        assert!(
+            ended.err.contains("1 decision not accepted by the service"),
+            "{ended:?}"
+        );
+        let synced: Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(
+            synced[0]["refused"].as_array().unwrap().len(),
+            1,
+            "{synced}"
+        );
+    }
+    let (team, _) = doctor(&bob).await;
+    assert!(
+        team.starts_with("warning bob, role triage; 1 decision refused: "),
+        "{team}"
+    );
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn purge_with_an_admin_key_deletes_the_decisions_of_the_team() {
     let dir = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(dir.path()).await;

@@ -79,6 +79,7 @@ fn team(columns: u16, rows: u16) -> Model {
     let exchanged = TeamNews::Exchanged {
         viewers: viewers.into(),
         unsent: 0,
+        refused: Arc::default(),
         problem: None,
     };
     send(&mut model, 82_000, Msg::Team(exchanged));

@@ -28,6 +28,8 @@ pub enum TeamRequest {
         workspace: WorkspaceId,
         is_shared: bool,
     },
+    /// Send the refused decisions and payloads of the workspace again.
+    Retry { workspace: WorkspaceId },
     /// The workspace on the screen, by id and name, and the finding on the screen.
     Look {
         workspace: Option<(WorkspaceId, Shared)>,

@@ -15,6 +15,7 @@ use scandeck_domain::finding::FindingKey;
 use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::team::{Member, Purged, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
+use scandeck_wire::sqlite::RefusedRows;
 
 /// State of the team.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,8 @@ pub struct Team {
     pub viewers: Arc<[Viewer]>,
     /// Decisions and payloads that the service does not have.
     pub unsent: usize,
+    /// Decisions and payloads that the service refused, by reason.
+    pub refused: Arc<[RefusedRows]>,
     /// Why they are not sent.
     pub problem: Option<Arc<Problem>>,
     /// The question before the private decisions of a workspace are shared.
@@ -63,6 +66,7 @@ pub enum TeamNews {
     Exchanged {
         viewers: Arc<[Viewer]>,
         unsent: usize,
+        refused: Arc<[RefusedRows]>,
         /// Why the last exchange failed.
         problem: Option<Arc<Problem>>,
     },

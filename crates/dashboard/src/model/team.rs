@@ -16,6 +16,7 @@ use crate::prompts::{Prompt, Then};
 use scandeck_domain::triage::{Change, Event, FindingKey, IssueId, Subject};
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Purged, Viewer};
+use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::plural;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,10 +40,12 @@ impl Model {
             TeamNews::Exchanged {
                 viewers,
                 unsent,
+                refused,
                 problem,
             } => {
                 team.viewers = viewers;
                 team.unsent = unsent;
+                team.refused = refused;
                 team.problem = problem;
             }
             TeamNews::Refused(problem) => {
@@ -231,6 +234,11 @@ impl Team {
         self.viewers.len() + 1
     }
 
+    /// Decisions and payloads that the service refused.
+    pub fn refused_rows(&self) -> usize {
+        RefusedRows::count(&self.refused)
+    }
+
     /// Whether the decisions of the workspace are not shared: the user has not answered yet, or
     /// keeps them private.
     pub fn is_unshared(&self) -> bool {
@@ -241,6 +249,7 @@ impl Team {
     fn leave_workspace(&mut self) {
         (self.question, self.is_asked, self.is_private) = (None, false, false);
         (self.viewers, self.unsent, self.problem) = (Arc::default(), 0, None);
+        self.refused = Arc::default();
         self.purged = None;
     }
 }

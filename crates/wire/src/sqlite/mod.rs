@@ -28,7 +28,7 @@ pub use self::{
     error::StoreError,
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside},
-    unsent::UnsentRow,
+    unsent::{RefusedRows, UnsentRow},
 };
 
 /// The migrations of a kind of file, each with its name and its SQL. The first has number 1.

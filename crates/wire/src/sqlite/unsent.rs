@@ -1,8 +1,12 @@
-//! Rows that a service does not have yet, of tables with the columns `position` and `refused`.
+//! Rows that a service does not have yet, and rows that it refused, of tables with the columns
+//! `workspace`, `position` and `refused`.
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use sqlx::{AssertSqlSafe, Sqlite, Transaction};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
+
+use super::options;
 
 /// A row to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,5 +47,87 @@ impl UnsentRow {
                 .await?;
         }
         change.commit().await
+    }
+}
+
+/// The rows that a service refused for one reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RefusedRows {
+    pub reason: String,
+    pub rows: usize,
+}
+
+impl RefusedRows {
+    /// The refused rows of a workspace, or of all.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn read(
+        table: &str,
+        workspace: Option<&str>,
+        connection: &mut SqliteConnection,
+    ) -> sqlx::Result<Vec<Self>> {
+        let query = format!(
+            "SELECT refused, count(*) FROM {table}
+            WHERE coalesce(workspace = ?1, true) AND position IS NULL AND refused IS NOT NULL
+            GROUP BY refused"
+        );
+        let groups: Vec<(String, i64)> = sqlx::query_as(AssertSqlSafe(query))
+            .bind(workspace.map(str::to_owned))
+            .fetch_all(connection)
+            .await?;
+        let group = |(reason, rows)| Self {
+            reason,
+            rows: usize::try_from(rows).unwrap_or_default(),
+        };
+        Ok(groups.into_iter().map(group).collect())
+    }
+
+    /// The refused rows of a file that other processes may have open. The file is not changed.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is of a program before teams.
+    pub async fn of_file(table: &str, file: &Path) -> sqlx::Result<Vec<Self>> {
+        let mut connection = options(file).read_only(true).connect().await?;
+        let refused = Self::read(table, None, &mut connection).await;
+        connection.close().await?;
+        refused
+    }
+
+    /// The refused rows of a workspace are to be sent again.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn retry(
+        table: &str,
+        workspace: &str,
+        connection: &mut SqliteConnection,
+    ) -> sqlx::Result<()> {
+        let query = format!(
+            "UPDATE {table} SET refused = NULL WHERE workspace = ? AND refused IS NOT NULL"
+        );
+        sqlx::query(AssertSqlSafe(query))
+            .bind(workspace.to_owned())
+            .execute(connection)
+            .await
+            .map(drop)
+    }
+
+    /// Groups of several tables, those with the most rows first.
+    pub fn merged(groups: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for group in groups {
+            match merged.iter_mut().find(|one| one.reason == group.reason) {
+                Some(one) => one.rows += group.rows,
+                None => merged.push(group),
+            }
+        }
+        merged.sort_by(|a, b| b.rows.cmp(&a.rows).then_with(|| a.reason.cmp(&b.reason)));
+        merged
+    }
+
+    /// The number of rows of all groups.
+    pub fn count(groups: &[Self]) -> usize {
+        groups.iter().map(|group| group.rows).sum()
     }
 }

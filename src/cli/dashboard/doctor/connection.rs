@@ -1,19 +1,22 @@
 //! The checks of configuration and connection: file, profile, key, service, workspace, clock and
 //! rate limit.
 
+use std::path::Path;
 use std::time::Instant;
 
 use serde_json::Value;
 
 use super::Diagnosis;
-use crate::cli::dashboard::headless::session::{ServiceArgs, load_config, local};
+use crate::cli::dashboard::headless::session::{ServiceArgs, load_config, local, memory};
 use crate::cli::dashboard::key_table;
 use crate::cli::dashboard::live_settings::{CheckedThemes, checked_themes};
 use crate::cli::error::{hint, with_causes};
 use scandeck_client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
 use scandeck_dashboard::base::{OwnTheme, Scheme};
 use scandeck_dashboard::config::{Config, Connection, Environment, ScreenSettings};
+use scandeck_wire::contract::team::Member;
 use scandeck_wire::contract::workspace::is_same_name;
+use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::plural;
 
 const CONFIGURATION: &str = "configuration";
@@ -48,17 +51,19 @@ pub async fn check(
         }
         Err(error) => return vec![failed(of(String::new()), &error)],
     };
+    let (answers, member) = service(args, environment, &config).await;
+    let author = member.as_ref().map_or(config.user.as_str(), |it| &it.name);
     let mut all = vec![
         found,
-        profile(args, &config),
+        profile(args, &config, author),
         keys(&config),
         theme(&config.screen, background),
     ];
-    all.extend(service(args, environment, &config).await);
+    all.extend(answers);
     all
 }
 
-fn profile(args: &ServiceArgs, config: &Config) -> Diagnosis {
+fn profile(args: &ServiceArgs, config: &Config, author: &str) -> Diagnosis {
     // A local profile is not the owner of a base URL; its name is then that of the service.
     let is_local = matches!(config.connection, Connection::Local) && config.name != "local";
     let of_config = config
@@ -70,7 +75,7 @@ fn profile(args: &ServiceArgs, config: &Config) -> Diagnosis {
     Diagnosis::ok(
         CONFIGURATION,
         "profile",
-        format!("{profile}{mode}; decisions are recorded as {}", config.user),
+        format!("{profile}{mode}; decisions are recorded as {author}"),
     )
 }
 
@@ -144,7 +149,13 @@ fn differs(scheme: Scheme, background: Scheme) -> Option<(&'static str, &'static
     }
 }
 
-async fn service(args: &ServiceArgs, environment: &Environment, config: &Config) -> Vec<Diagnosis> {
+/// The checks of the service, and the owner of the key in a team.
+async fn service(
+    args: &ServiceArgs,
+    environment: &Environment,
+    config: &Config,
+) -> (Vec<Diagnosis>, Option<Member>) {
+    let without_member = |checks: Vec<Diagnosis>| (checks, None);
     let check = |value: String| Diagnosis::ok(CONNECTION, "service", value);
     let settings = match &config.connection {
         Connection::Remote { base, key } => match key.read().await {
@@ -152,38 +163,83 @@ async fn service(args: &ServiceArgs, environment: &Environment, config: &Config)
                 ClientSettings::new(base.clone(), secret).with_key_source(&key.to_string())
             }
             // The error names the source of the key.
-            Err(error) => return vec![failed(Diagnosis::ok(CONNECTION, "key", ""), &error.into())],
+            Err(error) => {
+                let check = Diagnosis::ok(CONNECTION, "key", "");
+                return without_member(vec![failed(check, &error.into())]);
+            }
         },
         Connection::Local | Connection::Prompt => match local(environment, false).await {
             Ok(Some(settings)) => settings,
             Ok(None) if matches!(config.connection, Connection::Local) => {
-                return vec![
+                return without_member(vec![
                     check("local service, not running".to_owned()).warning("`scandeck` starts it"),
-                ];
+                ]);
             }
             Ok(None) => {
                 let remedy = "set --base-url or a profile, or run `scandeck` to choose a service";
-                return vec![
+                return without_member(vec![
                     check("none configured, and no local service is running".to_owned())
                         .warning(remedy),
-                ];
+                ]);
             }
-            Err(error) => return vec![failed(check("local service".to_owned()), &error)],
+            Err(error) => {
+                return without_member(vec![failed(check("local service".to_owned()), &error)]);
+            }
         },
     };
     let key = settings.key_source.as_deref().unwrap_or("none").to_owned();
     let mut all = vec![Diagnosis::ok(CONNECTION, "key", format!("from {key}"))];
-    match Client::new(settings) {
-        Ok(client) => all.extend(
-            answers(
-                &client,
-                args.workspace.as_deref().or(config.workspace.as_deref()),
-            )
-            .await,
-        ),
-        Err(error) => all.push(failed(check("not usable".to_owned()), &error.into())),
+    let client = match Client::new(settings) {
+        Ok(client) => client,
+        Err(error) => {
+            all.push(failed(check("not usable".to_owned()), &error.into()));
+            return without_member(all);
+        }
+    };
+    let workspace = args.workspace.as_deref().or(config.workspace.as_deref());
+    all.extend(answers(&client, workspace).await);
+    if !client.has_team() {
+        return without_member(all);
     }
-    all
+    let member = client.team_member().await;
+    let stores = memory(environment, config, &config.service()).directory;
+    all.push(match &member {
+        Ok(member) => team(member, &refused_rows(&stores).await),
+        Err(error) => failed(Diagnosis::ok(CONNECTION, "team", ""), &error.clone().into()),
+    });
+    (all, member.ok().filter(|member| !member.name.is_empty()))
+}
+
+/// The member of the team, and decisions that the service refused.
+fn team(member: &Member, refused: &[RefusedRows]) -> Diagnosis {
+    let of = |value: String| Diagnosis::ok(CONNECTION, "team", value);
+    let Member { name, role, .. } = member;
+    if name.is_empty() {
+        return of("the key has no name: decisions remain on this machine".to_owned());
+    }
+    let group = |RefusedRows { reason, rows }: &RefusedRows| {
+        format!("{} refused: {reason}", plural(*rows, "decision"))
+    };
+    let groups: Vec<String> = refused.iter().map(group).collect();
+    let member = format!("{name}, role {role}");
+    match groups.is_empty() {
+        true => of(format!("{member}; no refused decisions")),
+        false => of(format!("{member}; {}", groups.join("; ")))
+            .warning("remove the cause; then `scandeck triage sync` sends them again"),
+    }
+}
+
+/// The decisions and payloads on this machine that the service refused. Stores of a version
+/// without teams have none.
+async fn refused_rows(directory: &Path) -> Vec<RefusedRows> {
+    let mut refused = Vec::new();
+    for (table, file) in [("events", "decisions.db"), ("payloads", "captures.db")] {
+        let file = directory.join(file);
+        if file.exists() {
+            refused.extend(RefusedRows::of_file(table, &file).await.unwrap_or_default());
+        }
+    }
+    RefusedRows::merged(refused)
 }
 
 /// Calls the service: a small list and its OpenAPI document.

@@ -15,6 +15,7 @@ use scandeck_dashboard::runtime::team::{
 };
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Member, RefusedLine};
+use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::{clean_for_print, plural};
 
 #[derive(Args, Clone, Debug)]
@@ -55,7 +56,8 @@ struct SyncedWorkspace {
 /// Exchanges decisions.
 ///
 /// # Errors
-/// When the service has no team or the key no name, and those of the stores and of the service.
+/// When the service has no team or the key no name, those of the stores and of the service, and
+/// after the output when the service refused a decision.
 pub async fn run(session: &HeadlessSession, args: &SyncArgs) -> anyhow::Result<()> {
     let workspaces = session.workspaces().await?;
     let member = member(session).await?;
@@ -85,7 +87,17 @@ pub async fn run(session: &HeadlessSession, args: &SyncArgs) -> anyhow::Result<(
         })?);
     }
     exchange.close().await;
-    print(session.out, args.dry_run, &all)
+    print(session.out, args.dry_run, &all)?;
+    let refused: usize = all.iter().map(|one| one.refused.len()).sum();
+    if refused == 0 {
+        return Ok(());
+    }
+    let hint = "remove the cause and run the command again: it sends refused decisions again";
+    let message = format!(
+        "{} not accepted by the service",
+        plural(refused, "decision")
+    );
+    Err(CliError::new(message, hint).into())
 }
 
 /// The owner of the key.
@@ -139,6 +151,9 @@ async fn sync(
         Attached::Log(_) | Attached::Question(_) => exchange.join(workspace, true).await?,
     };
     let may_send = may_decide(member) && !session.config.read_only;
+    if may_send {
+        exchange.retry_refused(&workspace.name).await?;
+    }
     for _ in 0..ROUNDS {
         let received = exchange.pull(&mut log, None).await?;
         synced.received += received.events;
@@ -165,12 +180,16 @@ async fn sync(
 
 fn print(out: Output, is_dry_run: bool, all: &[SyncedWorkspace]) -> anyhow::Result<()> {
     for one in all {
-        if let Some(first) = one.refused.first() {
+        let group = |line: &RefusedLine| RefusedRows {
+            reason: line.reason.to_string(),
+            rows: 1,
+        };
+        for RefusedRows { reason, rows } in RefusedRows::merged(one.refused.iter().map(group)) {
             note!(
                 "scandeck: {} of {} not accepted: {}",
-                plural(one.refused.len(), "decision"),
+                plural(rows, "decision"),
                 clean_for_print(&one.workspace),
-                clean_for_print(&first.reason)
+                clean_for_print(&reason)
             );
         }
     }

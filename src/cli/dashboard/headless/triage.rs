@@ -46,7 +46,7 @@ enum TriageCommand {
         #[arg(long)]
         strict: bool,
     },
-    /// Exchange decisions and payloads with the team of the service
+    /// Exchange decisions and payloads with the team; exit code 1 if the service refuses some
     Sync(SyncArgs),
 }
 

@@ -1,7 +1,7 @@
 //! Commands about the team: its members and what they look at, sharing decisions, notes that
 //! mention the user.
 
-use crate::base::{Effect, Pane, TeamRequest};
+use crate::base::{Effect, Pane, TeamRequest, Tone};
 use crate::model::team::{purge_words, subject_name};
 use crate::model::{Model, navigation};
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
@@ -9,7 +9,9 @@ use scandeck_wire::contract::team::Viewer;
 use scandeck_wire::text::{self, plural};
 use std::fmt::Write;
 
-const JOIN: &[&str] = &["join"];
+const JOIN: &str = "join";
+const RETRY: &str = "retry";
+const CHOICES: &[&str] = &[JOIN, RETRY];
 /// Most notes in the list of the team.
 const MOST_NOTES: usize = 20;
 
@@ -17,10 +19,11 @@ const MOST_NOTES: usize = 20;
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "team",
-        &[ArgumentSlot::optional(ArgumentShape::Choice(JOIN, "join"))],
-        "show the members, what they look at, and notes that mention you; join: share your decisions",
+        &[ArgumentSlot::optional(ArgumentShape::Choice(CHOICES, "join|retry"))],
+        "show the members, what they look at, and notes that mention you; join: share your decisions; retry: send refused decisions again",
         "team join",
         |model, args, effects| match args.choice() {
+            Some(RETRY) => retry(model, effects),
             Some(_) => join(model, effects),
             None => show(model),
         },
@@ -57,6 +60,19 @@ fn join(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
         is_shared: true,
     };
     model.join_team(request, effects);
+    Ok(())
+}
+
+fn retry(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let refused = model.connection.team.refused_rows();
+    if refused == 0 {
+        return Err("the service refused no decision of this workspace".to_owned());
+    }
+    let workspace = model.navigation.scope.workspace;
+    let workspace = workspace.ok_or("no workspace is open")?;
+    let notice = format!("{} will be sent again", plural(refused, "refused decision"));
+    model.notify(Tone::Plain, notice);
+    effects.push(Effect::Team(TeamRequest::Retry { workspace }));
     Ok(())
 }
 
@@ -129,8 +145,17 @@ fn exchange_words(model: &Model) -> String {
         lines.push(format!("Offline, {unsent} not sent: {problem}"));
     } else if team.unsent > 0 {
         lines.push(format!("{} not sent.", plural(team.unsent, "decision")));
-    } else {
+    } else if team.refused.is_empty() {
         lines.push("All your decisions are sent.".to_owned());
+    }
+    for group in team.refused.iter() {
+        let (rows, reason) = (plural(group.rows, "decision"), text::clean(&group.reason));
+        lines.push(format!("{rows} refused: {reason}"));
+    }
+    if !team.refused.is_empty() {
+        lines.push(
+            "Refused decisions remain on this machine: :team retry sends them again".to_owned(),
+        );
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }

@@ -194,14 +194,27 @@ fn team(cx: &Cx<'_>) -> Option<Span<'static>> {
         (Some((_, purged)), _) => Span::styled(by(purged), theme.warn()),
         _ if team.question.is_some() => Span::styled("decisions not shared", theme.warn()),
         _ if team.is_private => Span::styled("decisions not shared", theme.dim()),
-        (None, Some(_)) if team.unsent == 0 => Span::styled("offline", theme.warn()),
-        (None, Some(_)) => {
-            let unsent = format::count(team.unsent as i64);
-            Span::styled(format!("offline, {unsent} not sent"), theme.warn())
-        }
-        (None, None) => {
-            let words = format!("team {} {}", theme.glyphs.separator, team.members());
-            Span::styled(words, theme.dim())
+        (None, problem) => {
+            let counted = |number: usize, word: &str| match number {
+                0 => String::new(),
+                number => format!(", {} {word}", format::count(number as i64)),
+            };
+            let refused = counted(team.refused_rows(), "refused");
+            let (words, unsent) = match problem {
+                Some(_) => ("offline".to_owned(), counted(team.unsent, "not sent")),
+                None => {
+                    let members = team.members();
+                    let words = format!("team {} {members}", theme.glyphs.separator);
+                    (words, String::new())
+                }
+            };
+            let needs_attention = problem.is_some() || !refused.is_empty();
+            let style = if needs_attention {
+                theme.warn()
+            } else {
+                theme.dim()
+            };
+            Span::styled(format!("{words}{unsent}{refused}"), style)
         }
     })
 }

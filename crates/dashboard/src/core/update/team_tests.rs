@@ -8,6 +8,7 @@ use crate::testing::*;
 use scandeck_domain::triage::{Change, Decision, Event, FindingKey, Subject, Verdict};
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Member, Purged, Viewer};
+use scandeck_wire::sqlite::RefusedRows;
 
 fn member(app: &mut TestDashboard, role: &str) {
     app.send(Msg::Team(TeamNews::Member(Member {
@@ -41,6 +42,7 @@ fn exchanged(app: &mut TestDashboard, viewers: &[(&str, i64)], unsent: usize, wh
     app.send(Msg::Team(TeamNews::Exchanged {
         viewers,
         unsent,
+        refused: Arc::default(),
         problem: why.map(|why| Arc::new(Problem::local(why))),
     }));
 }
@@ -212,6 +214,53 @@ fn header_counts_members_and_names_what_is_not_sent() {
     app.keys(": 'team' enter");
     let shown = app.frame().join("\n");
     assert!(shown.contains("key revoked"), "{shown}");
+}
+
+#[test]
+fn refused_decisions_stay_in_header_and_team_and_can_be_sent_again() {
+    let mut app = app();
+    let retries = |effects: Vec<Effect>| {
+        let is_retry = |effect: &&Effect| matches!(effect, Effect::Team(TeamRequest::Retry { .. }));
+        effects.iter().filter(is_retry).count()
+    };
+    assert_eq!(retries(app.keys(": 'team retry' enter")), 0);
+    app.keys("esc");
+    let exchanged = |unsent, problem: Option<&str>| {
+        let group = |reason: &str, rows| RefusedRows {
+            reason: reason.to_owned(),
+            rows,
+        };
+        Msg::Team(TeamNews::Exchanged {
+            viewers: Arc::default(),
+            unsent,
+            refused: [group("the clock is too new", 2), group("junk", 1)].into(),
+            problem: problem.map(|why| Arc::new(Problem::local(why))),
+        })
+    };
+    app.send(exchanged(0, None));
+    for columns in [200, 80] {
+        app.model.screen.size.columns = columns;
+        let header = app.frame().swap_remove(0);
+        assert!(header.contains("team · 1, 3 refused"), "{header}");
+    }
+    app.send(exchanged(4, Some("no connection")));
+    app.model.screen.size.columns = 200;
+    let header = app.frame().swap_remove(0);
+    assert!(
+        header.contains("offline, 4 not sent, 3 refused"),
+        "{header}"
+    );
+    app.keys(": 'team' enter");
+    let shown = app.frame().join("\n");
+    for part in [
+        "2 decisions refused: the clock is too new",
+        "1 decision refused: junk",
+        ":team retry",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    app.keys("esc");
+    assert_eq!(retries(app.keys(": 'team retry' enter")), 1);
 }
 
 #[test]

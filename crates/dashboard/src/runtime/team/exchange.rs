@@ -20,7 +20,7 @@ use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{ArrivedEvent, Store, StoreError, TeamLog};
 use scandeck_wire::contract::team::{Member, Purged, RefusedLine, StoredLines, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
-use scandeck_wire::sqlite::UnsentRow;
+use scandeck_wire::sqlite::{RefusedRows, UnsentRow};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -435,5 +435,24 @@ impl TeamExchange {
     pub async fn unsent(&mut self, workspace: &str) -> Result<usize, StoreError> {
         let events = self.decisions.count_unsent(workspace).await?;
         Ok(events + self.payloads.count_unsent(workspace).await?)
+    }
+
+    /// The events and payloads of a workspace that the service refused, by reason.
+    ///
+    /// # Errors
+    /// Those of the stores.
+    pub async fn refused(&mut self, workspace: &str) -> Result<Vec<RefusedRows>, StoreError> {
+        let mut refused = self.decisions.refused_events(workspace).await?;
+        refused.extend(self.payloads.refused_payloads(workspace).await?);
+        Ok(RefusedRows::merged(refused))
+    }
+
+    /// The next exchange sends the refused events and payloads of a workspace again.
+    ///
+    /// # Errors
+    /// Those of the stores.
+    pub async fn retry_refused(&mut self, workspace: &str) -> Result<(), StoreError> {
+        self.decisions.retry_events(workspace).await?;
+        self.payloads.retry_payloads(workspace).await
     }
 }

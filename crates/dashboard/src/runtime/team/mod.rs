@@ -28,6 +28,7 @@ use scandeck_domain::finding::FindingKey;
 use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::team::{Member, RefusedLine, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
+use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 use std::path::PathBuf;
@@ -120,6 +121,7 @@ enum ShareStage {
 struct Shown {
     viewers: Arc<[Viewer]>,
     unsent: usize,
+    refused: Arc<[RefusedRows]>,
     problem: Option<Arc<Problem>>,
 }
 
@@ -208,6 +210,15 @@ impl TeamTask {
                 }
                 true
             }
+            TeamRequest::Retry { workspace } => match self.workspace.clone() {
+                Some((id, name)) if id == workspace => {
+                    if let Err(error) = self.retry(&name).await {
+                        self.fail(&error).await;
+                    }
+                    true
+                }
+                _ => false,
+            },
         }
     }
 
@@ -217,6 +228,13 @@ impl TeamTask {
         {
             exchange.join(&workspace, is_shared).await?;
             self.stage = ShareStage::New;
+        }
+        Ok(())
+    }
+
+    async fn retry(&mut self, workspace: &str) -> Result<(), TeamError> {
+        if let Some(exchange) = self.open().await? {
+            exchange.retry_refused(workspace).await?;
         }
         Ok(())
     }
@@ -307,6 +325,7 @@ impl TeamTask {
             Some(_) => 0,
             None => exchange.unsent(&workspace.name).await?,
         };
+        let refused = exchange.refused(&workspace.name).await?.into();
         self.stage = ShareStage::Shared;
         self.hand_on(&received);
         self.show(Shown {
@@ -315,6 +334,7 @@ impl TeamTask {
                 .or_else(|| self.shown.as_ref().map(|shown| Arc::clone(&shown.viewers)))
                 .unwrap_or_default(),
             unsent,
+            refused,
             problem: None,
         });
         if let Some(purged) = received.purged {
@@ -361,31 +381,39 @@ impl TeamTask {
                 }
             }
         }
-        let unsent = self.unsent().await;
+        let (unsent, refused) = self.unsent().await;
         self.show(Shown {
             viewers: Arc::default(),
             unsent,
+            refused,
             problem: Some(Arc::new(error.problem())),
         });
     }
 
-    async fn unsent(&mut self) -> usize {
+    /// The rows that are not sent, and the refused ones.
+    async fn unsent(&mut self) -> (usize, Arc<[RefusedRows]>) {
         let Some((_, name)) = self.workspace.clone() else {
-            return 0;
+            return Default::default();
         };
-        let unsent = match &mut self.exchange {
-            Some(exchange) => exchange.unsent(&name).await.ok(),
-            None => None,
-        };
-        unsent.unwrap_or_else(|| self.shown.as_ref().map_or(0, |shown| shown.unsent))
+        if let Some(exchange) = &mut self.exchange
+            && let Ok(unsent) = exchange.unsent(&name).await
+            && let Ok(refused) = exchange.refused(&name).await
+        {
+            return (unsent, refused.into());
+        }
+        let shown = self.shown.as_ref();
+        shown.map_or_else(Default::default, |shown| {
+            (shown.unsent, Arc::clone(&shown.refused))
+        })
     }
 
     /// Reports decisions that wait for a connection.
     async fn count_unsent(&mut self) {
         if self.stage == ShareStage::Shared {
-            let unsent = self.unsent().await;
+            let (unsent, refused) = self.unsent().await;
             self.show(Shown {
                 unsent,
+                refused,
                 ..self.shown.clone().unwrap_or_default()
             });
         }
@@ -397,6 +425,7 @@ impl TeamTask {
             self.report(TeamNews::Exchanged {
                 viewers: shown.viewers,
                 unsent: shown.unsent,
+                refused: shown.refused,
                 problem: shown.problem,
             });
         }
@@ -425,6 +454,6 @@ fn refusal(refused: &[RefusedLine]) -> Option<Problem> {
         plural(refused.len(), "decision"),
         text::clean(&first.reason),
     );
-    let hint = "they remain on this machine and are not sent again";
+    let hint = "they remain on this machine; :team shows them";
     Some(Problem::local(format!("{lines} not accepted: {reason}")).with_hint(hint))
 }

@@ -225,6 +225,37 @@ async fn refused_lines_do_not_hold_up_others() {
 }
 
 #[tokio::test]
+async fn refused_rows_are_counted_by_reason_until_they_are_sent_again() {
+    let service = RunningFake::start().await;
+    let mut ann = Home::new(&service, "ann", 1).await;
+    ann.sync().await;
+    service.state().refusal = Some("the clock is too new");
+    ann.decides(1, Verdict::Confirmed).await;
+    ann.decides(2, Verdict::Confirmed).await;
+    ann.plants(1, "x").await;
+    ann.sync().await;
+    let refused = |reason: &str, rows| RefusedRows {
+        reason: reason.to_owned(),
+        rows,
+    };
+    let expected = [refused("the clock is too new", 3)];
+    assert_eq!(ann.exchange.refused("acme").await.unwrap(), expected);
+    let file = ann.directory.path().join("decisions.db");
+    let of_file = RefusedRows::of_file("events", &file).await.unwrap();
+    assert_eq!(of_file, [refused("the clock is too new", 2)]);
+    service.state().refusal = None;
+    ann.sync().await;
+    assert_eq!(ann.exchange.refused("acme").await.unwrap(), expected);
+    ann.exchange.retry_refused("acme").await.unwrap();
+    ann.sync().await;
+    assert_eq!(ann.exchange.refused("acme").await.unwrap(), []);
+    assert_eq!(
+        (service.state().events.len(), service.state().payloads.len()),
+        (2, 1)
+    );
+}
+
+#[tokio::test]
 async fn hostile_pages_end_and_store_nothing_absurd() {
     let service = RunningFake::start().await;
     let mut ann = Home::new(&service, "ann", 1).await;
@@ -507,6 +538,31 @@ async fn revoked_key_keeps_decisions_until_it_works_again() {
         .await;
     // The fake has carried out the request that it answered with 401.
     assert_eq!(service.state().events.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refused_decision_is_reported_until_it_is_sent_again() {
+    let service = RunningFake::start().await;
+    let mut ann = TeamTester::open(&service, "ann", 1).await;
+    ann.look();
+    ann.exchanged(|_, problem| problem.is_none()).await;
+    service.state().refusal = Some("no");
+    ann.decides(1);
+    let refused = |wanted: usize| {
+        move |msg| match msg {
+            Msg::Team(TeamNews::Exchanged { refused, .. }) => {
+                (RefusedRows::count(&refused) == wanted).then_some(())
+            }
+            _ => None,
+        }
+    };
+    ann.until(refused(1)).await;
+    service.state().refusal = None;
+    ann.team.send(TeamRequest::Retry {
+        workspace: 7.into(),
+    });
+    ann.until(refused(0)).await;
+    assert_eq!(service.state().events.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use super::payloads::PayloadRow;
 use super::{CHUNK, Store, StoreError};
 use crate::oob::payload::canonical;
 use crate::oob::{Payload, Token};
-use scandeck_wire::sqlite::UnsentRow;
+use scandeck_wire::sqlite::{RefusedRows, UnsentRow};
 
 /// A payload of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +106,31 @@ impl Store {
             .await
             .map_err(failed)?;
         Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// The payloads of a workspace that the service refused, by reason.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn refused_payloads(
+        &mut self,
+        workspace: &str,
+    ) -> Result<Vec<RefusedRows>, StoreError> {
+        let failed = self.file.failed();
+        RefusedRows::read("payloads", Some(workspace), &mut self.file.connection)
+            .await
+            .map_err(failed)
+    }
+
+    /// The refused payloads of a workspace are to be sent again.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn retry_payloads(&mut self, workspace: &str) -> Result<(), StoreError> {
+        let failed = self.file.failed();
+        RefusedRows::retry("payloads", workspace, &mut self.file.connection)
+            .await
+            .map_err(failed)
     }
 
     /// Notes the answer of the service to these rows: sent, or refused with a reason by token.

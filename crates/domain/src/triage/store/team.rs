@@ -15,7 +15,7 @@ use super::{CHUNK, Store, StoreError};
 use crate::triage::event::{Event, EventId};
 use crate::triage::jsonl;
 use scandeck_wire::contract::{Shared, WorkspaceId};
-use scandeck_wire::sqlite::UnsentRow;
+use scandeck_wire::sqlite::{RefusedRows, UnsentRow};
 
 /// How far the log of a workspace at a service was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,6 +221,31 @@ impl Store {
             .await
             .map_err(failed)?;
         Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// The events of a workspace that the service refused, by reason.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn refused_events(
+        &mut self,
+        workspace: &str,
+    ) -> Result<Vec<RefusedRows>, StoreError> {
+        let failed = self.file.failed();
+        RefusedRows::read("events", Some(workspace), &mut self.file.connection)
+            .await
+            .map_err(failed)
+    }
+
+    /// The refused events of a workspace are to be sent again.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn retry_events(&mut self, workspace: &str) -> Result<(), StoreError> {
+        let failed = self.file.failed();
+        RefusedRows::retry("events", workspace, &mut self.file.connection)
+            .await
+            .map_err(failed)
     }
 
     /// Notes the answer of the service to these rows: sent, or refused with a reason by id.
