@@ -249,6 +249,7 @@ impl Model {
             .notices
             .remove_starting(&["undone: ", "redone: ", "already "]);
         // An undo belongs to the workspace of its batch, so that the team of that one receives it.
+        // The store replaces a name that the workspace has no longer.
         let workspace_of = |subject: &Subject| match subject {
             Subject::Batch(batch) => triage.state.event(*batch).map(|event| &event.workspace),
             _ => None,

@@ -175,6 +175,25 @@ async fn restored_service_receives_what_it_lost() {
 }
 
 #[tokio::test]
+async fn undo_after_a_workspace_was_renamed_reaches_the_team() {
+    let service = RunningFake::start().await;
+    let mut ann = Home::new(&service, "ann", 1).await;
+    let decided = ann.decides(1, Verdict::Confirmed).await;
+    ann.sync().await;
+    let renamed = TeamWorkspace {
+        name: "acme 2".into(),
+        ..workspace()
+    };
+    let Attached::Log(log) = ann.exchange.attach(&renamed).await.unwrap() else {
+        panic!("the workspace is shared already");
+    };
+    let undone = ann.member.undoes(decided.batch);
+    ann.decisions.record(&[Arc::clone(&undone)]).await.unwrap();
+    assert_eq!(ann.exchange.push(&log).await.unwrap().events, 1);
+    assert_eq!(service.state().events[1].1, undone.id.to_string());
+}
+
+#[tokio::test]
 async fn purge_ends_the_exchange_and_keeps_the_own_copy() {
     let service = RunningFake::start().await;
     let mut ann = Home::new(&service, "ann", 1).await;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::event::Event;
+use super::event::{Event, Subject};
 use super::settings::StoredSettings;
 use crate::finding::FindingKey;
 use scandeck_wire::contract::Shared;
@@ -70,21 +70,24 @@ impl Store {
     /// # Errors
     /// If the file cannot be written; then nothing of the batch was stored.
     pub async fn record(&mut self, events: &[Arc<Event>]) -> Result<(), StoreError> {
-        let rows = events.iter().map(|event| {
-            let json = serde_json::to_string(event).unwrap_or_default();
-            (event.id.to_string(), event.workspace.to_string(), json)
-        });
-        self.insert(rows.collect()).await
-    }
-
-    async fn insert(&mut self, rows: Vec<(String, String, String)>) -> Result<(), StoreError> {
         let failed = self.file.failed();
         let mut change = self.file.begin().await?;
-        for chunk in rows.chunks(CHUNK) {
+        for chunk in events.chunks(CHUNK) {
             let mut query =
                 QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO events (id, workspace, json) ");
-            query.push_values(chunk, |mut row, (id, workspace, json)| {
-                row.push_bind(id).push_bind(workspace).push_bind(json);
+            query.push_values(chunk, |mut row, event| {
+                let batch = match &event.subject {
+                    Subject::Batch(batch) => Some(batch.to_string()),
+                    _ => None,
+                };
+                row.push_bind(event.id.to_string());
+                // An undo belongs to the workspace of its batch, which may have another name now.
+                row.push("coalesce((SELECT workspace FROM events AS undone WHERE undone.id = ")
+                    .push_bind_unseparated(batch)
+                    .push_unseparated("), ")
+                    .push_bind_unseparated(event.workspace.as_str())
+                    .push_unseparated(")");
+                row.push_bind(serde_json::to_string(event).unwrap_or_default());
             });
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }

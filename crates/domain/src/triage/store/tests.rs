@@ -595,6 +595,27 @@ async fn event_is_sent_once_and_gets_its_position() {
 }
 
 #[tokio::test]
+async fn undo_is_stored_under_the_present_name_of_the_workspace_of_its_batch() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let mut ann = Replica::new("ann", 1);
+    let decided = ann.decides(1, Verdict::Confirmed);
+    store.record(&[Arc::clone(&decided)]).await.unwrap();
+    store.rename_workspace("acme", "acme 2").await.unwrap();
+    let undone = ann.undoes(decided.batch);
+    assert_eq!(undone.workspace.as_str(), "acme");
+    store.record(&[Arc::clone(&undone)]).await.unwrap();
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 0);
+    let unsent = store.unsent_events("acme 2").await.unwrap();
+    let keys: Vec<String> = unsent.into_iter().map(|row| row.key).collect();
+    assert_eq!(keys, [decided.id.to_string(), undone.id.to_string()]);
+    // The undo of a batch that is not here keeps its own workspace.
+    let unknown = Replica::new("bob", 2).undoes(crate::triage::EventId::default());
+    store.record(&[unknown]).await.unwrap();
+    assert_eq!(store.count_unsent("acme").await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn events_of_a_team_are_news_once() {
     let temp = tempfile::tempdir().unwrap();
     let mut dashboard = open(temp.path()).await.store;
