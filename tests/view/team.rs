@@ -77,6 +77,7 @@ fn team(columns: u16, rows: u16) -> Model {
         viewer("carla", None),
     ];
     let exchanged = TeamNews::Exchanged {
+        workspace: 1.into(),
         viewers: viewers.into(),
         unsent: 0,
         refused: Arc::default(),

@@ -7,6 +7,7 @@
 //!
 //! Decisions of others arrive as those of another dashboard on this machine do, by
 //! `TriageNews::Events`, and payloads by `OobNews`: the sync task writes them into the stores.
+//! Messages about a workspace name it, because another one may be open when they arrive.
 
 use std::sync::Arc;
 
@@ -61,9 +62,10 @@ pub enum TeamNews {
     /// sent or read before the answer.
     Question(FirstJoin),
     /// The workspace remains private.
-    Private,
+    Private(WorkspaceId),
     /// The state after an exchange with the service.
     Exchanged {
+        workspace: WorkspaceId,
         viewers: Arc<[Viewer]>,
         unsent: usize,
         refused: Arc<[RefusedRows]>,
@@ -74,5 +76,9 @@ pub enum TeamNews {
     Refused(Arc<Problem>),
     /// A member deleted the shared decisions of the workspace; those on this machine remain, and
     /// sending ends.
-    Purged { workspace: Shared, purged: Purged },
+    Purged {
+        workspace: WorkspaceId,
+        name: Shared,
+        purged: Purged,
+    },
 }

@@ -11,11 +11,11 @@
 
 use crate::base::{Effect, FirstJoin, Pane, TeamRequest, Tone};
 use crate::data::{LookedAt, Team, TeamNews};
-use crate::model::{Model, SEEN_AFTER};
+use crate::model::{Modal, Model, SEEN_AFTER};
 use crate::prompts::{Prompt, Then};
 use scandeck_domain::triage::{Change, Event, FindingKey, IssueId, Subject};
-use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::team::{Purged, Viewer};
+use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::plural;
 use std::sync::Arc;
@@ -33,16 +33,19 @@ impl Model {
                 team.me = Some(me).filter(|me| !me.name.is_empty());
                 self.sign_as_member();
             }
-            TeamNews::Question(question) => {
+            TeamNews::Question(question) if team.is_open(question.workspace) => {
                 (team.question, team.is_asked) = (Some(question), false);
             }
-            TeamNews::Private => (team.question, team.is_private) = (None, true),
+            TeamNews::Private(workspace) if team.is_open(workspace) => {
+                (team.question, team.is_private) = (None, true);
+            }
             TeamNews::Exchanged {
+                workspace,
                 viewers,
                 unsent,
                 refused,
                 problem,
-            } => {
+            } if team.is_open(workspace) => {
                 team.viewers = viewers;
                 team.unsent = unsent;
                 team.refused = refused;
@@ -51,7 +54,13 @@ impl Model {
             TeamNews::Refused(problem) => {
                 self.notify_problem("the service refused some decisions", &problem);
             }
-            TeamNews::Purged { workspace, purged } => self.take_purge(workspace, purged),
+            TeamNews::Purged {
+                workspace,
+                name,
+                purged,
+            } => self.take_purge(workspace, name, purged),
+            // The user has opened another workspace in the meantime.
+            TeamNews::Question(_) | TeamNews::Private(_) | TeamNews::Exchanged { .. } => {}
         }
     }
 
@@ -66,13 +75,15 @@ impl Model {
         }
     }
 
-    fn take_purge(&mut self, workspace: Shared, purged: Purged) {
-        let notice = purge_words(&workspace, &purged);
+    fn take_purge(&mut self, workspace: WorkspaceId, name: Shared, purged: Purged) {
+        let notice = purge_words(&name, &purged);
         let now = self.now.mono;
         let notices = &mut self.overlay.notices;
         notices.notify_until_seen(now, Tone::Bad, notice);
         let team = &mut self.connection.team;
-        (team.is_private, team.purged) = (true, Some((workspace, purged)));
+        if team.is_open(workspace) {
+            (team.is_private, team.purged) = (true, Some((name, purged)));
+        }
     }
 
     /// Whether the service has a team and the key is a member's.
@@ -147,6 +158,9 @@ impl Model {
         let id = |look: &LookedAt| look.workspace.as_ref().map(|(id, _)| *id);
         if before.is_some_and(|before| id(before) != id(&look)) {
             self.connection.team.leave_workspace();
+            // Its question concerns the workspace before.
+            let is_question = |modal: &Modal| matches!(modal, Modal::Prompt(prompt) if matches!(prompt.then, Then::Team(_)));
+            self.overlay.modals.retain(|modal| !is_question(modal));
         }
         self.connection.team.looked = Some(look.clone());
         effects.push(Effect::Team(TeamRequest::Look {
@@ -170,8 +184,15 @@ impl Model {
 
     /// Shares the decisions of a workspace with the team, or keeps them private.
     pub(crate) fn join_team(&mut self, request: TeamRequest, effects: &mut Vec<Effect>) {
-        if let TeamRequest::Join { is_shared, .. } = &request {
+        if let TeamRequest::Join {
+            workspace,
+            is_shared,
+        } = &request
+        {
             let team = &mut self.connection.team;
+            if !team.is_open(*workspace) {
+                return self.notify(Tone::Plain, "another workspace is open; nothing is sent");
+            }
             (team.question, team.is_private) = (None, !is_shared);
             let name = self.workspace_name();
             match is_shared {
@@ -229,6 +250,13 @@ impl Model {
 }
 
 impl Team {
+    /// Whether this workspace is on the screen.
+    fn is_open(&self, workspace: WorkspaceId) -> bool {
+        let looked = self.looked.as_ref();
+        let open = looked.and_then(|looked| looked.workspace.as_ref());
+        open.is_some_and(|(id, _)| *id == workspace)
+    }
+
     /// Members here, including the user.
     pub fn members(&self) -> usize {
         self.viewers.len() + 1

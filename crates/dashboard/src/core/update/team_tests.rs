@@ -40,6 +40,7 @@ fn exchanged(app: &mut TestDashboard, viewers: &[(&str, i64)], unsent: usize, wh
     });
     let viewers = viewers.collect();
     app.send(Msg::Team(TeamNews::Exchanged {
+        workspace: WorkspaceId(1),
         viewers,
         unsent,
         refused: Arc::default(),
@@ -117,7 +118,7 @@ fn key_of_role_read_takes_no_decisions() {
     let notices = app.notices();
     assert!(notices.contains("this key may only read"), "{notices}");
     // Decisions that stay on the machine concern no key.
-    app.send(Msg::Team(TeamNews::Private));
+    app.send(Msg::Team(TeamNews::Private(WorkspaceId(1))));
     assert_eq!(authors(&app.keys("c")), ["anna"]);
 }
 
@@ -231,6 +232,7 @@ fn refused_decisions_stay_in_header_and_team_and_can_be_sent_again() {
             rows,
         };
         Msg::Team(TeamNews::Exchanged {
+            workspace: WorkspaceId(1),
             viewers: Arc::default(),
             unsent,
             refused: [group("the clock is too new", 2), group("junk", 1)].into(),
@@ -261,6 +263,64 @@ fn refused_decisions_stay_in_header_and_team_and_can_be_sent_again() {
     }
     app.keys("esc");
     assert_eq!(retries(app.keys(": 'team retry' enter")), 1);
+}
+
+#[test]
+fn messages_and_answers_about_another_workspace_have_no_effect() {
+    let mut app = app();
+    let question = FirstJoin {
+        workspace: WorkspaceId(1),
+        name: "Acme".into(),
+        own: 12,
+        ..FirstJoin::default()
+    };
+    app.send(Msg::Team(TeamNews::Question(question.clone())));
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Prompt(_))
+    ));
+    app.at += Duration::from_secs(1);
+    app.keys("esc : 'workspace Lab' enter");
+    let opened = app.model.overlay.modals.len();
+    app.send(Msg::Team(TeamNews::Question(question.clone())));
+    assert_eq!(
+        app.model.overlay.modals.len(),
+        opened,
+        "of the workspace before"
+    );
+    exchanged(&mut app, &[("bob", 0)], 3, Some("no connection"));
+    app.send(Msg::Team(TeamNews::Private(WorkspaceId(1))));
+    let team = &app.model.connection.team;
+    assert!(team.viewers.is_empty() && team.problem.is_none() && !team.is_private);
+    let mut effects = Vec::new();
+    let answer = TeamRequest::Join {
+        workspace: WorkspaceId(1),
+        is_shared: true,
+    };
+    app.model.join_team(answer, &mut effects);
+    assert!(effects.is_empty(), "{effects:?}");
+    assert!(
+        app.notices().contains("another workspace is open"),
+        "{}",
+        app.notices()
+    );
+}
+
+#[test]
+fn open_question_is_closed_with_its_workspace() {
+    let mut app = app();
+    let question = FirstJoin {
+        workspace: WorkspaceId(1),
+        ..FirstJoin::default()
+    };
+    app.send(Msg::Team(TeamNews::Question(question)));
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Prompt(_))
+    ));
+    app.model.navigation.scope.workspace = Some(WorkspaceId(2));
+    app.send(Msg::Wake);
+    assert!(app.model.overlay.modals.is_empty());
 }
 
 #[test]
@@ -376,7 +436,8 @@ fn purge_by_a_colleague_is_named_until_another_workspace_is_open() {
         ..Purged::default()
     };
     app.send(Msg::Team(TeamNews::Purged {
-        workspace: "Acme".into(),
+        workspace: WorkspaceId(1),
+        name: "Acme".into(),
         purged,
     }));
     app.at += Duration::from_secs(60);

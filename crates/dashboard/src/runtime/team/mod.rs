@@ -309,7 +309,7 @@ impl TeamTask {
         };
         if !log.is_shared {
             self.stage = ShareStage::Private;
-            self.report(TeamNews::Private);
+            self.report(TeamNews::Private(workspace.id));
             return Ok(());
         }
         let mut received = Received::default();
@@ -339,8 +339,11 @@ impl TeamTask {
         });
         if let Some(purged) = received.purged {
             self.stage = ShareStage::Private;
-            let workspace = workspace.name;
-            self.report(TeamNews::Purged { workspace, purged });
+            self.report(TeamNews::Purged {
+                workspace: workspace.id,
+                name: workspace.name,
+                purged,
+            });
         }
         if let Some(problem) = refusal(&sent.refused) {
             self.report(TeamNews::Refused(Arc::new(problem)));
@@ -420,9 +423,13 @@ impl TeamTask {
     }
 
     fn show(&mut self, shown: Shown) {
+        let Some((workspace, _)) = self.workspace else {
+            return;
+        };
         if self.shown.as_ref() != Some(&shown) {
             self.shown = Some(shown.clone());
             self.report(TeamNews::Exchanged {
+                workspace,
                 viewers: shown.viewers,
                 unsent: shown.unsent,
                 refused: shown.refused,

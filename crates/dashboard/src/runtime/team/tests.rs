@@ -525,7 +525,7 @@ async fn private_history_is_shared_only_after_the_answer() {
         is_shared,
     };
     ann.team.send(answer(false));
-    ann.until(|msg| matches!(msg, Msg::Team(TeamNews::Private)).then_some(()))
+    ann.until(|msg| matches!(msg, Msg::Team(TeamNews::Private(_))).then_some(()))
         .await;
     assert!(service.state().events.is_empty());
     ann.team.send(answer(true));
