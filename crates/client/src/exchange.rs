@@ -358,7 +358,8 @@ impl Client {
             let version = headers
                 .get(TEAM_HEADER)
                 .and_then(|value| value.to_str().ok());
-            announced.team = version.and_then(|version| version.trim().parse().ok());
+            let version = version.and_then(|version| version.trim().parse().ok());
+            announced.team = Some(version.unwrap_or_default());
         }
         if request.path == "/scans" && response.status() == StatusCode::OK {
             let missing = headers

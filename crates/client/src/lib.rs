@@ -171,7 +171,7 @@ struct Announced {
     budgets: [RateBudget; 3],
     clock_offset: Option<SignedDuration>,
     missing_scanners: Arc<[MissingScanner]>,
-    /// The version of the extension for teams.
+    /// The version of the extension for teams, 0 without it; none before a list of workspaces.
     team: Option<i64>,
 }
 
@@ -365,6 +365,11 @@ impl Client {
     /// Whether the service shares the decisions of a team, by the last list of workspaces.
     pub fn has_team(&self) -> bool {
         self.announced().team == Some(TEAM_VERSION)
+    }
+
+    /// Whether no list of workspaces has shown yet whether the service has a team.
+    pub fn awaits_team(&self) -> bool {
+        self.announced().team.is_none()
     }
 
     /// The lock protects plain values, which stay usable after a panic of another holder.

@@ -64,14 +64,26 @@ impl Model {
         }
     }
 
-    /// Decisions have the name of the key as their author from now on.
+    /// Decisions have the name of the key as their author from now on; without a member, that of the
+    /// user of this machine.
     pub(crate) fn sign_as_member(&mut self) {
         let team = &mut self.connection.team;
-        if let (Some(me), Some(writer)) = (&team.me, &mut self.findings.triage.writer)
-            && writer.who != me.name
-        {
-            let before = std::mem::replace(&mut writer.who, me.name.clone());
-            team.earlier_name = Some(before);
+        let Some(writer) = &mut self.findings.triage.writer else {
+            return;
+        };
+        match &team.me {
+            Some(me) if writer.who != me.name => {
+                let before = std::mem::replace(&mut writer.who, me.name.clone());
+                // A member is replaced by another one after an earlier key was remembered.
+                team.earlier_name.get_or_insert(before);
+            }
+            Some(_) => {}
+            // The service has no team any more.
+            None => {
+                if let Some(before) = team.earlier_name.take() {
+                    writer.who = before;
+                }
+            }
         }
     }
 

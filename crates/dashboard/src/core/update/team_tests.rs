@@ -108,6 +108,17 @@ fn member_is_author_of_new_decisions_also_after_the_store_is_opened_again() {
 }
 
 #[test]
+fn service_that_lost_its_team_restores_the_name_of_the_user() {
+    let mut app = TestDashboard::new();
+    member(&mut app, "triage");
+    app.keys("3 g g");
+    assert_eq!(authors(&app.keys("c")), ["anna"]);
+    app.send(Msg::Team(TeamNews::Member(Member::default())));
+    assert_eq!(authors(&app.keys("j f")), ["ann@test"]);
+    assert!(!app.frame()[0].contains("team"), "{}", app.frame()[0]);
+}
+
+#[test]
 fn key_of_role_read_takes_no_decisions() {
     let mut app = app();
     member(&mut app, "read");

@@ -123,6 +123,36 @@ impl TeamExchange {
         self.payloads.close().await;
     }
 
+    /// The owner of the key, as the service reported it last.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn last_member(&mut self) -> Result<Option<Member>, StoreError> {
+        let base_url = self.client.base().to_string();
+        self.decisions.member_at(&base_url).await
+    }
+
+    /// Remembers the owner of the key for a start without a connection. The key is not stored.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    pub async fn remember(&mut self, member: &Member) -> Result<(), StoreError> {
+        let base_url = self.client.base().to_string();
+        self.decisions.put_member(&base_url, member).await
+    }
+
+    /// The log of a workspace that was exchanged or kept private before.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub async fn earlier_log(
+        &mut self,
+        service: &str,
+        id: WorkspaceId,
+    ) -> Result<Option<TeamLog>, StoreError> {
+        self.decisions.team_log(service, id).await
+    }
+
     /// The log of a workspace. A workspace without decisions on this machine is shared at once.
     ///
     /// # Errors

@@ -62,10 +62,15 @@ impl RunningFake {
         Self { fake, server }
     }
 
+    /// A client that has sent no request.
+    pub fn unused_client(&self, name: &str) -> Client {
+        let base = BaseUrl::parse(&self.server.uri(), false).unwrap();
+        Client::new(ClientSettings::new(base, name.to_owned().into())).unwrap()
+    }
+
     /// A client that has read the list of workspaces.
     pub async fn client(&self, name: &str) -> Client {
-        let base = BaseUrl::parse(&self.server.uri(), false).unwrap();
-        let client = Client::new(ClientSettings::new(base, name.to_owned().into())).unwrap();
+        let client = self.unused_client(name);
         client.list_workspaces().await.unwrap();
         client
     }

@@ -7,7 +7,8 @@
 //!
 //! It begins only at a service that announces a team, with a key that has a name. It has
 //! connections of its own to the stores, so a slow service delays no decision. Without a connection
-//! rows wait in the stores, and every later exchange sends them.
+//! rows wait in the stores, and every later exchange sends them. Until the service responds, the
+//! owner of the key is the one that it reported last.
 
 pub mod exchange;
 #[cfg(test)]
@@ -78,6 +79,7 @@ impl TeamHandle {
             context,
             exchange: None,
             member: None,
+            last_member: None,
             workspace: None,
             finding: None,
             stage: ShareStage::New,
@@ -130,6 +132,8 @@ struct TeamTask {
     exchange: Option<TeamExchange>,
     /// None until the service has answered, and after it refused the key.
     member: Option<Member>,
+    /// The member as reported last, from the store; none before the store was read.
+    last_member: Option<Member>,
     workspace: Option<(WorkspaceId, Shared)>,
     finding: Option<FindingKey>,
     stage: ShareStage,
@@ -260,9 +264,8 @@ impl TeamTask {
             Some(member) => member,
             None => {
                 let member = client.without_retries().team_member().await?;
-                if !member.name.is_empty() {
-                    self.report(TeamNews::Member(member.clone()));
-                }
+                self.report(TeamNews::Member(member.clone()));
+                self.remember(&member).await?;
                 self.member.insert(member)
             }
         };
@@ -283,6 +286,14 @@ impl TeamTask {
     async fn exchange(&mut self, round: Round) -> Result<(), TeamError> {
         if matches!(self.stage, ShareStage::Asked | ShareStage::Private) {
             return Ok(());
+        }
+        match (
+            self.context.client.awaits_team(),
+            self.context.client.has_team(),
+        ) {
+            (true, _) => return self.await_service().await,
+            (false, false) => return self.leave_team().await,
+            (false, true) => {}
         }
         let Some(workspace) = self.team_workspace().await? else {
             return Ok(());
@@ -347,6 +358,71 @@ impl TeamTask {
         }
         if let Some(problem) = refusal(&sent.refused) {
             self.report(TeamNews::Refused(Arc::new(problem)));
+        }
+        Ok(())
+    }
+
+    /// Before the first answer of the service: decisions are signed by the member who was reported
+    /// last, and counted.
+    async fn await_service(&mut self) -> Result<(), TeamError> {
+        let looked = self.workspace.clone();
+        let known = self.last_member.clone();
+        let Some(exchange) = self.open().await? else {
+            return Ok(());
+        };
+        let member = match known {
+            Some(member) => member,
+            None => {
+                let member = exchange.last_member().await?.unwrap_or_default();
+                if !member.name.is_empty() {
+                    self.report(TeamNews::Member(member.clone()));
+                }
+                self.last_member.insert(member).clone()
+            }
+        };
+        let (Some((id, _)), false) = (looked, member.name.is_empty()) else {
+            return Ok(());
+        };
+        let Some(exchange) = self.open().await? else {
+            return Ok(());
+        };
+        match exchange.earlier_log(&member.service, id).await? {
+            Some(log) if log.is_shared => {
+                let (unsent, refused) = self.unsent().await;
+                let problem = Problem::local("the service has not responded yet");
+                self.show(Shown {
+                    viewers: Arc::default(),
+                    unsent,
+                    refused,
+                    problem: Some(Arc::new(problem)),
+                });
+            }
+            Some(_) => self.report(TeamNews::Private(id)),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The service has no team, or has none any more: decisions remain on this machine.
+    async fn leave_team(&mut self) -> Result<(), TeamError> {
+        let is_member = |member: &Member| !member.name.is_empty();
+        if self.last_member.take().as_ref().is_some_and(is_member) {
+            self.report(TeamNews::Member(Member::default()));
+            self.remember(&Member::default()).await?;
+        }
+        Ok(())
+    }
+
+    async fn remember(&mut self, member: &Member) -> Result<(), TeamError> {
+        if let Some(exchange) = self.open().await? {
+            exchange.remember(member).await?;
+        }
+        self.last_member = Some(member.clone());
+        // A single user needs no further connections to the stores.
+        if member.name.is_empty()
+            && let Some(exchange) = self.exchange.take()
+        {
+            exchange.close().await;
         }
         Ok(())
     }

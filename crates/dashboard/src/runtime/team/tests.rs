@@ -391,6 +391,10 @@ struct TeamTester {
 impl TeamTester {
     async fn open(service: &RunningFake, name: &str, instance: u64) -> Self {
         let directory = tempfile::tempdir().unwrap();
+        Self::start(directory, service.client(name).await, (name, instance))
+    }
+
+    fn start(directory: TempDir, client: Client, (name, instance): (&str, u64)) -> Self {
         let (sender, answers) = mpsc::unbounded_channel();
         let memory = Memory {
             directory: directory.path().to_owned(),
@@ -403,7 +407,7 @@ impl TeamTester {
         let archive = ArchiveHandle::start(&memory, beat, sender.clone(), planted.clone());
         let decisions = DecisionsHandle::start(memory, beat, sender.clone(), decided.clone());
         let context = TeamContext {
-            client: service.client(name).await,
+            client,
             directory: directory.path().to_owned(),
             is_read_only: false,
             decisions: decisions.sender(),
@@ -582,6 +586,39 @@ async fn refused_decision_is_reported_until_it_is_sent_again() {
     });
     ann.until(refused(0)).await;
     assert_eq!(service.state().events.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn start_without_a_connection_signs_and_counts_as_the_last_member() {
+    let service = RunningFake::start().await;
+    let member = |msg| match msg {
+        Msg::Team(TeamNews::Member(member)) => Some(member.name),
+        _ => None,
+    };
+    let mut ann = TeamTester::open(&service, "ann", 1).await;
+    ann.look();
+    ann.exchanged(|_, problem| problem.is_none()).await;
+    assert!(ann.decisions.end().await);
+    ann.team.end().await;
+    let requests = service.state().requests.len();
+    let client = service.unused_client("ann");
+    let mut offline = TeamTester::start(ann.directory, client.clone(), ("ann", 2));
+    offline.look();
+    assert_eq!(offline.until(member).await.as_str(), "ann");
+    offline.decides(1);
+    offline
+        .exchanged(|unsent, problem| unsent == 1 && problem.is_some())
+        .await;
+    assert_eq!(service.state().requests.len(), requests, "nothing is sent");
+    // The service responds, and no longer has a team.
+    service.state().is_foreign = true;
+    client.list_workspaces().await.unwrap();
+    assert_eq!(offline.until(member).await.as_str(), "");
+    assert!(offline.decisions.end().await);
+    offline.team.end().await;
+    let mut store = Store::open_beside(offline.directory.path()).await.unwrap();
+    let base_url = client.base().to_string();
+    assert_eq!(store.member_at(&base_url).await.unwrap(), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]

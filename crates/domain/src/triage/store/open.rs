@@ -23,6 +23,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "team",
             include_str!("../../../../../assets/migrations/triage/0002_team.sql"),
         ),
+        (
+            "member",
+            include_str!("../../../../../assets/migrations/triage/0003_member.sql"),
+        ),
     ])
 });
 

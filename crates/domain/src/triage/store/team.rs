@@ -14,6 +14,7 @@ use sqlx::{QueryBuilder, Sqlite};
 use super::{CHUNK, Store, StoreError};
 use crate::triage::event::{Event, EventId};
 use crate::triage::jsonl;
+use scandeck_wire::contract::team::Member;
 use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::{RefusedRows, UnsentRow};
 
@@ -68,6 +69,56 @@ impl ArrivedEvent {
 }
 
 impl Store {
+    /// The owner of the key at a base URL, as the service reported it last.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn member_at(&mut self, base_url: &str) -> Result<Option<Member>, StoreError> {
+        let failed = self.file.failed();
+        let query = "SELECT name, role, service FROM members WHERE base_url = ?";
+        let row: Option<(String, String, String)> = sqlx::query_as(query)
+            .bind(base_url.to_owned())
+            .fetch_optional(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
+        Ok(row.map(|(name, role, service)| Member {
+            name: name.into(),
+            role: role.into(),
+            service: service.into(),
+        }))
+    }
+
+    /// Remembers the owner of the key at a base URL; without a name, forgets the owner.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn put_member(&mut self, base_url: &str, member: &Member) -> Result<(), StoreError> {
+        if self.member_at(base_url).await?.unwrap_or_default() == *member {
+            return Ok(());
+        }
+        let failed = self.file.failed();
+        let query = match member.name.is_empty() {
+            true => sqlx::query("DELETE FROM members WHERE base_url = ?"),
+            false => sqlx::query(
+                "INSERT INTO members (base_url, name, role, service) VALUES (?, ?, ?, ?)
+                ON CONFLICT (base_url) DO UPDATE SET
+                    name = excluded.name, role = excluded.role, service = excluded.service",
+            ),
+        };
+        let mut query = query.bind(base_url.to_owned());
+        if !member.name.is_empty() {
+            query = query
+                .bind(member.name.to_string())
+                .bind(member.role.to_string())
+                .bind(member.service.to_string());
+        }
+        query
+            .execute(&mut self.file.connection)
+            .await
+            .map(drop)
+            .map_err(failed)
+    }
+
     /// The log of a workspace at a service; none before the first answer of the user.
     ///
     /// # Errors
