@@ -160,7 +160,12 @@ impl TeamExchange {
     pub async fn attach(&mut self, workspace: &TeamWorkspace) -> Result<Attached, TeamError> {
         let TeamWorkspace { service, id, name } = workspace;
         if let Some(log) = self.decisions.team_log(service, *id).await? {
-            return Ok(Attached::Log(self.renamed(log, name).await?));
+            let mut log = self.renamed(log, name).await?;
+            if log.is_shared && !self.decisions.has_marks(&log).await? {
+                (log.last, log.last_payload) = (0, 0);
+                self.begin(&log).await?;
+            }
+            return Ok(Attached::Log(log));
         }
         let has_decisions = !self.decisions.events_in(name).await?.is_empty()
             || !self.payloads.payloads_of(name).await?.is_empty();
@@ -267,6 +272,7 @@ impl TeamExchange {
         self.tags = Arc::default();
         self.payloads.forget_positions(&log.workspace).await?;
         self.decisions.forget_positions(&log.workspace).await?;
+        self.decisions.take_marks(log).await?;
         self.decisions.put_team_log(log).await
     }
 

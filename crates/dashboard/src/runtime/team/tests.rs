@@ -194,6 +194,42 @@ async fn undo_after_a_workspace_was_renamed_reaches_the_team() {
 }
 
 #[tokio::test]
+async fn services_with_a_workspace_of_one_name_do_not_share_the_sent_mark() {
+    let (first, second) = (RunningFake::start().await, RunningFake::start().await);
+    let mut ann = Home::new(&first, "ann", 1).await;
+    ann.decides(1, Verdict::Confirmed).await;
+    ann.plants(1, "x").await;
+    ann.sync().await;
+    let of_second = TeamWorkspace {
+        service: "6f".into(),
+        ..workspace()
+    };
+    // The profile names another service.
+    let client = second.client("ann").await;
+    let mut exchange = TeamExchange::open(client, ann.directory.path())
+        .await
+        .unwrap();
+    let mut log = exchange.join(&of_second, true).await.unwrap();
+    ann.decides(2, Verdict::Confirmed).await;
+    ann.plants(2, "y").await;
+    exchange.pull(&mut log, None).await.unwrap();
+    assert_eq!(exchange.push(&log).await.unwrap().events, 2);
+    exchange.pull(&mut log, None).await.unwrap();
+    // And the first one again.
+    ann.sync().await;
+    let counts = |service: &RunningFake| {
+        let state = service.state();
+        (state.events.len(), state.payloads.len())
+    };
+    assert_eq!([counts(&first), counts(&second)], [(2, 2); 2]);
+    assert_eq!(ann.exchange.unsent("acme").await.unwrap(), 0);
+    let Attached::Log(log) = exchange.attach(&of_second).await.unwrap() else {
+        panic!("shared already");
+    };
+    assert_eq!(log.last, 0, "read again");
+}
+
+#[tokio::test]
 async fn purge_ends_the_exchange_and_keeps_the_own_copy() {
     let service = RunningFake::start().await;
     let mut ann = Home::new(&service, "ann", 1).await;

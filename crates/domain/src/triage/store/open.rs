@@ -27,6 +27,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "member",
             include_str!("../../../../../assets/migrations/triage/0003_member.sql"),
         ),
+        (
+            "marks",
+            include_str!("../../../../../assets/migrations/triage/0004_marks.sql"),
+        ),
     ])
 });
 

@@ -176,6 +176,41 @@ impl Store {
         self.take_events(log, &[]).await.map(drop)
     }
 
+    /// Whether the positions of the workspace on this machine are those of this log, and not of the
+    /// workspace with the same name at another service.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn has_marks(&mut self, log: &TeamLog) -> Result<bool, StoreError> {
+        let failed = self.file.failed();
+        let query = "SELECT has_marks FROM sync WHERE service = ? AND id = ?";
+        let has_marks: Option<bool> = sqlx::query_scalar(query)
+            .bind(log.service.to_string())
+            .bind(log.id.0)
+            .fetch_optional(&mut self.file.connection)
+            .await
+            .map_err(failed)?;
+        Ok(has_marks.unwrap_or_default())
+    }
+
+    /// The positions of the workspace are those of this log from now on.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn take_marks(&mut self, log: &TeamLog) -> Result<(), StoreError> {
+        let failed = self.file.failed();
+        let query = "UPDATE sync SET has_marks = (service = ? AND id = ?) WHERE workspace = ?";
+        let query = sqlx::query(query)
+            .bind(log.service.to_string())
+            .bind(log.id.0)
+            .bind(log.workspace.to_string());
+        query
+            .execute(&mut self.file.connection)
+            .await
+            .map(drop)
+            .map_err(failed)
+    }
+
     /// Stores events of the service together with the place in its log, and returns how many were
     /// not here. An event that is here already gets its position; its content remains.
     ///
