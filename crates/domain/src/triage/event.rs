@@ -201,6 +201,10 @@ pub struct Event {
     pub at: Stamp,
     /// Author.
     pub who: Shared,
+    /// The member of the team who sent the event, if it is not the author: an imported decision, or
+    /// a forged one. Only the service knows it, so it is no part of the line.
+    #[serde(skip)]
+    pub sent_by: Option<Shared>,
     /// Name of the workspace.
     #[serde(default)]
     pub workspace: Shared,
@@ -252,6 +256,7 @@ impl EventWriter {
             clock,
             at,
             who,
+            sent_by: None,
             workspace,
             batch,
             after,

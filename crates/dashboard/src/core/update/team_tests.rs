@@ -377,6 +377,29 @@ fn finding_in_review_names_another_member_only() {
 }
 
 #[test]
+fn history_names_the_member_who_sent_the_event_of_another_author() {
+    let mut app = app();
+    bob_does(&mut app, 1, 1, verdict(Verdict::Confirmed));
+    let event = app.model.findings.triage.state.history(key(&app, 1))[0].clone();
+    let forged = Event {
+        id: scandeck_domain::triage::EventId {
+            number: 2,
+            ..event.id
+        },
+        who: "anna".into(),
+        sent_by: Some("bob".into()),
+        ..(*event).clone()
+    };
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(forged)])));
+    app.keys("enter");
+    let mut tabs = (0..6).map(|_| {
+        app.keys(">");
+        app.frame().join("\n")
+    });
+    assert!(tabs.any(|shown| shown.contains("anna, sent by bob")));
+}
+
+#[test]
 fn verdicts_of_colleagues_move_no_row_in_list_groups_and_review() {
     for keys in ["", "b t", "b c"] {
         let mut app = app();

@@ -218,7 +218,7 @@ impl TeamExchange {
             let page = self.client.team_events(id, after, None).await?;
             let last = page.events.last().map_or(after, |event| event.position);
             let parsed = |event: &scandeck_wire::contract::team::StoredEvent| {
-                ArrivedEvent::parse(event.position, event.event.get())
+                ArrivedEvent::parse(event.position, &event.key, event.event.get())
             };
             all.extend(page.events.iter().filter_map(parsed));
             if last <= after || last >= page.last {
@@ -329,7 +329,9 @@ impl TeamExchange {
             let arrived: Vec<ArrivedEvent> = page
                 .events
                 .iter()
-                .filter_map(|event| ArrivedEvent::parse(event.position, event.event.get()))
+                .filter_map(|event| {
+                    ArrivedEvent::parse(event.position, &event.key, event.event.get())
+                })
                 .collect();
             if log.last > before || has_begun {
                 let stored = self.decisions.take_events(log, &arrived).await;

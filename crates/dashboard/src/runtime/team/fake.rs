@@ -15,6 +15,8 @@ pub struct FakeTeam {
     pub last_payload: i64,
     /// Position, id and JSON.
     pub events: Vec<(i64, String, String)>,
+    /// The key that sent each event, by id.
+    pub senders: BTreeMap<String, String>,
     /// By token: position, version, JSON.
     pub payloads: BTreeMap<String, (i64, i64, String)>,
     pub purged: Option<Value>,
@@ -47,6 +49,7 @@ impl RunningFake {
             last: 0,
             last_payload: 0,
             events: Vec::new(),
+            senders: BTreeMap::new(),
             payloads: BTreeMap::new(),
             purged: None,
             broken: None,
@@ -100,9 +103,9 @@ impl FakeTeam {
     fn page(&self, after: i64) -> Value {
         let rows = self.events.iter().filter(|row| row.0 > after).take(3);
         let rows: Vec<Value> = rows
-            .map(|(position, _, event)| {
+            .map(|(position, id, event)| {
                 let event: Value = serde_json::from_str(event).unwrap();
-                json!({"position": position, "key": "k", "event": event})
+                json!({"position": position, "key": self.senders[id], "event": event})
             })
             .collect();
         json!({"epoch": self.epoch, "last": self.last, "last_payload": self.last_payload,
@@ -122,7 +125,7 @@ impl FakeTeam {
         json!({"epoch": self.epoch, "last": self.last_payload, "payloads": rows})
     }
 
-    fn store(&mut self, is_event: bool, body: &str) -> ResponseTemplate {
+    fn store(&mut self, name: &str, is_event: bool, body: &str) -> ResponseTemplate {
         let (mut stored, mut refused) = (0, Vec::new());
         for line in body.lines() {
             let value: Value = serde_json::from_str(line).unwrap();
@@ -136,6 +139,7 @@ impl FakeTeam {
             }
             if is_event && self.events.iter().all(|(_, id, _)| *id != key) {
                 self.last += 1;
+                self.senders.insert(key.clone(), name.to_owned());
                 self.events.push((self.last, key, line.to_owned()));
                 stored += 1;
             } else if !is_event {
@@ -189,7 +193,7 @@ impl FakeTeam {
             ("GET", _) => json(self.payload_page(number("after"))),
             _ if number("epoch") != self.epoch => ResponseTemplate::new(409)
                 .set_body_json(json!({"status": 409, "message": "another epoch"})),
-            _ => self.store(is_event, std::str::from_utf8(&request.body).unwrap()),
+            _ => self.store(name, is_event, std::str::from_utf8(&request.body).unwrap()),
         }
     }
 }

@@ -239,7 +239,7 @@ mod tests {
         ];
         let arrived: Vec<ArrivedEvent> = theirs
             .iter()
-            .filter_map(|event| ArrivedEvent::parse(1, &jsonl::line(event)))
+            .filter_map(|event| ArrivedEvent::parse(1, &event.who, &jsonl::line(event)))
             .collect();
         let payload = |number: u64, note: &str| Payload {
             token: Token::of(number),

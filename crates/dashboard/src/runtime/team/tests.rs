@@ -230,6 +230,29 @@ async fn services_with_a_workspace_of_one_name_do_not_share_the_sent_mark() {
 }
 
 #[tokio::test]
+async fn event_of_another_author_names_the_member_who_sent_it() {
+    let service = RunningFake::start().await;
+    let mut ann = Home::new(&service, "ann", 1).await;
+    let mut bob = Home::new(&service, "bob", 2).await;
+    let imported = Replica::new("zoe", 9).decides(1, Verdict::Confirmed);
+    bob.decisions
+        .record(&[Arc::clone(&imported)])
+        .await
+        .unwrap();
+    bob.decides(2, Verdict::Confirmed).await;
+    bob.sync().await;
+    ann.sync().await;
+    let events = ann.decisions.events_in("acme").await.unwrap();
+    let authors: Vec<(&str, Option<&str>)> = events
+        .iter()
+        .map(|event| (event.who.as_str(), event.sent_by.as_deref()))
+        .collect();
+    assert_eq!(authors, [("zoe", Some("bob")), ("bob", None)]);
+    // The line remains as its author wrote it.
+    assert_eq!(jsonl::line(&events[0]), jsonl::line(&imported));
+}
+
+#[tokio::test]
 async fn purge_ends_the_exchange_and_keeps_the_own_copy() {
     let service = RunningFake::start().await;
     let mut ann = Home::new(&service, "ann", 1).await;

@@ -110,8 +110,9 @@ impl Store {
     /// hold no event.
     async fn read_events(&mut self, but_not: &str) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
         let failed = self.file.failed();
-        let query = "SELECT row, json FROM events WHERE row > ? AND id NOT GLOB ? ORDER BY row";
-        let rows: Vec<(i64, String)> = sqlx::query_as(query)
+        let query =
+            "SELECT row, json, sender FROM events WHERE row > ? AND id NOT GLOB ? ORDER BY row";
+        let rows: Vec<EventRow> = sqlx::query_as(query)
             .bind(self.last)
             .bind(but_not.to_owned())
             .fetch_all(&mut self.file.connection)
@@ -233,13 +234,21 @@ impl Store {
     }
 }
 
+/// Number, JSON and sender of a stored event.
+type EventRow = (i64, String, Option<String>);
+
 /// The events of rows, and how many rows hold no event that this program can read.
-async fn parsed(rows: Vec<(i64, String)>) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
+async fn parsed(rows: Vec<EventRow>) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
     let parsed = tokio::task::spawn_blocking(move || {
         let number = rows.len();
         let events: Vec<_> = rows
             .iter()
-            .filter_map(|(_, json)| serde_json::from_str(json).ok())
+            .filter_map(|(_, json, sender)| {
+                let mut event: Event = serde_json::from_str(json).ok()?;
+                let sender = sender.as_deref().filter(|sender| *sender != &*event.who);
+                event.sent_by = sender.map(Shared::from);
+                Some(event)
+            })
             .map(Arc::new)
             .collect();
         let unread = number - events.len();

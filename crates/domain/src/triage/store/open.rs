@@ -31,6 +31,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "marks",
             include_str!("../../../../../assets/migrations/triage/0004_marks.sql"),
         ),
+        (
+            "sender",
+            include_str!("../../../../../assets/migrations/triage/0005_sender.sql"),
+        ),
     ])
 });
 

@@ -38,6 +38,8 @@ pub struct TeamLog {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrivedEvent {
     pub position: i64,
+    /// Name of the key that sent it.
+    key: Shared,
     id: EventId,
     /// As it arrived.
     json: String,
@@ -46,8 +48,8 @@ pub struct ArrivedEvent {
 }
 
 impl ArrivedEvent {
-    /// Reads an event. None if it has no id, or a clock that would prevent further events.
-    pub fn parse(position: i64, json: &str) -> Option<Self> {
+    /// Reads an event that a key sent. None if it has no id, or a clock that would prevent further events.
+    pub fn parse(position: i64, key: &Shared, json: &str) -> Option<Self> {
         #[derive(serde::Deserialize)]
         struct NamedEvent {
             id: EventId,
@@ -61,6 +63,7 @@ impl ArrivedEvent {
         };
         Some(Self {
             position,
+            key: key.clone(),
             id: id?,
             json: json.to_owned(),
             event: event.map(Arc::new),
@@ -238,16 +241,18 @@ impl Store {
                 .await
                 .map_err(&failed)?;
             new = new.saturating_sub(usize::try_from(known).unwrap_or_default());
-            let into = "INSERT INTO events (id, workspace, json, position) ";
+            let into = "INSERT INTO events (id, workspace, json, position, sender) ";
             let mut query = QueryBuilder::<Sqlite>::new(into);
             query.push_values(chunk, |mut row, event| {
                 row.push_bind(event.id.to_string())
                     .push_bind(log.workspace.as_str());
                 row.push_bind(event.json.as_str()).push_bind(event.position);
+                row.push_bind(Some(event.key.as_str()).filter(|key| !key.is_empty()));
             });
             query.push(
                 " ON CONFLICT (id) DO UPDATE SET
-                    position = excluded.position, workspace = excluded.workspace, refused = NULL",
+                    position = excluded.position, workspace = excluded.workspace, refused = NULL,
+                    sender = excluded.sender",
             );
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
@@ -388,8 +393,9 @@ impl Store {
     /// If the file cannot be read.
     pub async fn events_in(&mut self, workspace: &str) -> Result<Vec<Arc<Event>>, StoreError> {
         let failed = self.file.failed();
-        let query = sqlx::query_as("SELECT row, json FROM events WHERE workspace = ? ORDER BY row");
-        let rows: Vec<(i64, String)> = query
+        let query =
+            sqlx::query_as("SELECT row, json, sender FROM events WHERE workspace = ? ORDER BY row");
+        let rows: Vec<super::EventRow> = query
             .bind(workspace.to_owned())
             .fetch_all(&mut self.file.connection)
             .await

@@ -551,7 +551,7 @@ fn log(workspace: &str, last: i64) -> TeamLog {
 
 fn arrived(position: i64, event: &Event) -> ArrivedEvent {
     let line = crate::triage::jsonl::line(event);
-    ArrivedEvent::parse(position, &line).unwrap()
+    ArrivedEvent::parse(position, &event.who, &line).unwrap()
 }
 
 #[tokio::test]
@@ -647,7 +647,7 @@ async fn event_of_newer_program_is_kept_and_absurd_clock_is_not() {
         (5, "{}"),
     ]
     .into_iter()
-    .filter_map(|(position, line)| ArrivedEvent::parse(position, line));
+    .filter_map(|(position, line)| ArrivedEvent::parse(position, &"bob".into(), line));
     let page: Vec<ArrivedEvent> = page.collect();
     assert_eq!(page.len(), 2);
     store.take_events(&log("acme", 5), &page).await.unwrap();

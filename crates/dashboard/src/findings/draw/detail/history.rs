@@ -52,7 +52,7 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let widest = events
         .iter()
         .chain(of_rule)
-        .map(|event| text::width(&text::clean(&event.who)))
+        .map(|event| text::width(&author(event)))
         .max()
         .unwrap_or(0);
     // The rule is in force, whatever was undone later.
@@ -77,6 +77,15 @@ fn decisions(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     }
 }
 
+/// The author, and the member who sent the event if it is another one: `anna, sent by bob`.
+fn author(event: &Event) -> String {
+    let who = text::clean(&event.who);
+    match &event.sent_by {
+        Some(sender) => format!("{who}, sent by {}", text::clean(sender)),
+        None => who.into_owned(),
+    }
+}
+
 fn event_lines(
     theme: Theme,
     event: &Arc<Event>,
@@ -84,7 +93,7 @@ fn event_lines(
     style: Style,
     note: &'static str,
 ) -> Vec<Line<'static>> {
-    let who = text::clean(&event.who).into_owned();
+    let who = author(event);
     let pad = " ".repeat(widest.saturating_sub(text::width(&who)));
     let at = event.at.0.strftime("%Y-%m-%d %H:%M");
     let change = change_words(&event.change);
