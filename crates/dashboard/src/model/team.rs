@@ -323,7 +323,9 @@ pub(crate) fn mentioned_at(text: &str, name: &str) -> Vec<std::ops::Range<usize>
             .get(from..end)
             .is_some_and(|word| word.eq_ignore_ascii_case(name));
         let before = text[..at].chars().next_back();
-        let after = text.get(end..).and_then(|rest| rest.chars().next());
+        let rest = text.get(end..).unwrap_or_default();
+        // A dot belongs to a name, unless it ends the sentence.
+        let after = rest.trim_start_matches('.').chars().next();
         let is_whole = !before.is_some_and(is_of_name) && !after.is_some_and(is_of_name);
         if is_same && is_whole && !name.is_empty() {
             places.push(at..end);
@@ -376,5 +378,7 @@ mod tests {
         assert!(is("@anna") && is("ask @Anna.") && is("(@anna, @bob)"));
         assert!(!is("anna") && !is("@annabel") && !is("@anna-lab") && !is("x@anna"));
         assert!(!mentions("@", "") && !is("@ännä"));
+        assert!(!is("@anna.k") && is("ask @anna. Then") && is("@anna..."));
+        assert!(mentions("@Anna.K.", "anna.k") && !mentions("@annaxk", "anna.k"));
     }
 }

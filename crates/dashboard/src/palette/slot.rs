@@ -8,7 +8,7 @@ use scandeck_domain::oob::Token;
 use scandeck_domain::query::error::{did_you_mean, nearest};
 use scandeck_domain::query::{Query, QueryKind, SortKey};
 use scandeck_domain::table::{Item, Table};
-use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict};
+use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict, assignee_name};
 use scandeck_wire::contract::{FindingId, ScanId, Shared};
 use std::fmt;
 use std::ops::Range;
@@ -353,7 +353,7 @@ fn read_one(
             None => query(QueryKind::Payloads, typed, &place),
         },
         ArgumentShape::Baseline => baseline(model, typed, place).map(ArgumentValue::Baseline),
-        ArgumentShape::Assignee => Ok(ArgumentValue::Assignee(assignee(model, typed))),
+        ArgumentShape::Assignee => assignee(model, typed, place).map(ArgumentValue::Assignee),
         ArgumentShape::Due => due(model, typed, place).map(ArgumentValue::Due),
     }
 }
@@ -557,11 +557,13 @@ fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
 }
 
 /// The member of a name, with or without `@`.
-fn assignee(model: &Model, typed: &str) -> Option<Shared> {
+fn assignee(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Shared>, Fault> {
     match typed.trim_start_matches('@') {
-        "nobody" | "none" => None,
-        "me" => Some(model.own_name()),
-        name => Some(name.into()),
+        "nobody" | "none" => Ok(None),
+        "me" => Ok(Some(model.own_name())),
+        name => assignee_name(name)
+            .map(Some)
+            .map_err(|why| Fault::new(place, why)),
     }
 }
 

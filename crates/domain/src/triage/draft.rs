@@ -219,3 +219,16 @@ fn holds(decision: &Decision, assessment: &Assessment) -> bool {
     let same = assessment.source == VerdictSource::Person && assessment.verdict == decision.verdict;
     same && assessment.reopened.is_none() && !assessment.recheck
 }
+/// Most characters in the name of an assignee.
+const LONGEST_NAME: usize = 100;
+
+/// The name of an assignee.
+///
+/// # Errors
+/// When it is longer than the name of any member.
+pub fn assignee_name(text: &str) -> Result<Shared, String> {
+    match text.chars().nth(LONGEST_NAME) {
+        None => Ok(text.into()),
+        Some(_) => Err(format!("the name is longer than {LONGEST_NAME} characters")),
+    }
+}

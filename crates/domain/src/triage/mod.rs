@@ -57,7 +57,7 @@ pub mod timeline;
 pub use bundle::{Bundle, Manifest, Setting};
 pub use compare::{ComparedFinding, Outcome};
 pub use defaults::DecisionDefaults;
-pub use draft::{DecisionScope, Draft, DraftValue};
+pub use draft::{DecisionScope, Draft, DraftValue, assignee_name};
 pub use event::ManualFinding;
 pub use facts::{FindingFacts, ScanChanges};
 pub use finding_columns::FindingColumns;

@@ -15,6 +15,7 @@ use scandeck_domain::export::ExportRow;
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::triage::{
     Change, DecisionDefaults, Draft, DraftValue, FindingKey, Reason, Subject, Verdict,
+    assignee_name,
 };
 use scandeck_wire::contract::{Risk, Shared};
 use scandeck_wire::text;
@@ -90,7 +91,7 @@ fn assignee(text: &str) -> Result<DraftValue<Shared>, String> {
     match text.trim().trim_start_matches('@') {
         "" => Err("name is missing; use a name or none".to_owned()),
         "none" | "nobody" => Ok(DraftValue::Empty),
-        name => Ok(DraftValue::Set(name.into())),
+        name => assignee_name(name).map(DraftValue::Set),
     }
 }
 

@@ -79,7 +79,7 @@ fn retry(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
 fn mentions(model: &mut Model, _: &Args, _: &mut Vec<Effect>) -> Result<(), String> {
     // A longer name that begins with the own name is another member.
     let name = model.own_name().replace('.', "[.]");
-    let query = format!("note:~\"@{name}($|[^a-z0-9_-])\"");
+    let query = format!("note:~\"@{name}[.]*($|[^a-z0-9_.-])\"");
     navigation::go(model, Pane::Findings);
     model
         .set_query(Pane::Findings, &query)

@@ -462,6 +462,37 @@ fn mention_in_a_note_is_reported_once_and_listed() {
 }
 
 #[test]
+fn mentions_of_a_name_with_a_dot_are_told_from_those_of_others() {
+    for (name, found) in [("anna.k", [2]), ("anna", [1])] {
+        let mut app = app();
+        app.send(Msg::Team(TeamNews::Member(Member {
+            name: name.into(),
+            role: "triage".into(),
+            service: "s".into(),
+        })));
+        bob_does(&mut app, 1, 1, Change::Note("ask @anna.".into()));
+        bob_does(&mut app, 2, 2, Change::Note("ask @anna.k. Please".into()));
+        bob_does(&mut app, 3, 3, Change::Note("ask @annaxk".into()));
+        app.keys("esc : 'mentions' enter");
+        assert_eq!(app.shown(Pane::Findings), found, "{name}");
+    }
+}
+
+#[test]
+fn assignee_of_absurd_length_is_refused_with_the_limit() {
+    let mut app = app();
+    let before = app.model.findings.triage.state.len();
+    let name = "x".repeat(5_000);
+    app.keys(&format!(": 'assign {name}' enter"));
+    assert_eq!(app.model.findings.triage.state.len(), before);
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("the name is longer than 100 characters"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn purge_by_a_colleague_is_named_until_another_workspace_is_open() {
     let mut app = app();
     let purged = Purged {

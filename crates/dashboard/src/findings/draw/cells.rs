@@ -84,7 +84,7 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
     .fit(|column, cx| fit_assignee(column, cx, shown(cx).map(|issue| issue.id))),
     ListColumn::<Issue>::new(
         finding::DUE,
-        TableColumn::fixed(DUE).expendable(6),
+        TableColumn::fixed(DUE).expendable(6).gives_way(),
         |cx, issue, _| due(cx, issue.id),
     )
     .fit(|column, cx| fit_due(column, cx, shown(cx).map(|issue| issue.id))),
