@@ -157,6 +157,7 @@ impl ArgumentShape {
             Self::Choice(_, "on|off") => "mode".to_owned(),
             Self::Choice(_, "query|path") => "part of the URL".to_owned(),
             Self::Choice(_, "NAME") => "plot".to_owned(),
+            Self::Choice(_, "join|retry") => "action".to_owned(),
             Self::Choice(_, "service|scandeck") => "author".to_owned(),
             Self::Order => "field".to_owned(),
             Self::Assignee => "name".to_owned(),
