@@ -344,23 +344,35 @@ async fn store_recovers_when_the_disk_has_space_again() {
     assert_eq!(open(temp.path()).await.events.len(), 10);
 }
 
+/// The migrations of a program with one more.
+async fn migrations_and(sql: &str) -> sqlx::migrate::Migrator {
+    let assets = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../assets/migrations/triage"
+    );
+    let migrations = tempfile::tempdir().unwrap();
+    let mut number = 1;
+    for file in fs::read_dir(assets).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), migrations.path().join(file.file_name())).unwrap();
+        number += 1;
+    }
+    fs::write(
+        migrations.path().join(format!("{number:04}_later.sql")),
+        format!("{sql} PRAGMA user_version = {number};"),
+    )
+    .unwrap();
+    sqlx::migrate::Migrator::new(migrations.path())
+        .await
+        .unwrap()
+}
+
 #[tokio::test]
 async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
-    let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
-    let team = include_str!("../../../../../assets/migrations/triage/0002_team.sql");
-    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
-    fs::write(
-        migrations.path().join("0002_team.sql"),
-        format!("{team}{full}"),
-    )
-    .unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations.path())
-        .await
-        .unwrap();
+    let migrator = migrations_and(full).await;
     let error = sqlite::open::<OpenedDecisions>(temp.path(), &migrator)
         .await
         .unwrap_err();
@@ -454,19 +466,7 @@ async fn older_file_is_backed_up_before_migration() {
     let events = many(&mut Replica::new("ann", 1), 3);
     store.record(&events).await.unwrap();
     store.close().await;
-    let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../../../../../assets/migrations/triage/0001_first.sql");
-    let team = include_str!("../../../../../assets/migrations/triage/0002_team.sql");
-    fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
-    fs::write(migrations.path().join("0002_team.sql"), team).unwrap();
-    fs::write(
-        migrations.path().join("0003_later.sql"),
-        "CREATE TABLE later (id INTEGER); PRAGMA user_version = 3;",
-    )
-    .unwrap();
-    let migrator = sqlx::migrate::Migrator::new(migrations.path())
-        .await
-        .unwrap();
+    let migrator = migrations_and("CREATE TABLE later (id INTEGER);").await;
     let opened: OpenedDecisions = sqlite::open(temp.path(), &migrator).await.unwrap();
     assert_eq!(opened.events, events);
     assert!(
