@@ -495,6 +495,15 @@ async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(
     store.recover(now).await.map_err(StartError::Store)
 }
 
+/// Deletes what interrupted purges of shared decisions have left; the next start tries it again.
+async fn continue_purges(store: Store, stop: CancellationToken) {
+    // The store ends them with its other deletions.
+    let continued = stop.run_until_cancelled(store.continue_purges()).await;
+    if let Some(Err(error)) = continued {
+        tracing::warn!(%error, "shared decisions of an interrupted purge not deleted");
+    }
+}
+
 fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + use<> {
     let path = path.to_owned();
     move |cause| StartError::Files { path, cause }
@@ -548,6 +557,7 @@ fn spawn_tasks(
     tracker.spawn(claims::keep_claims(app.clone(), stop.clone()));
     tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
     tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
+    tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker
 }

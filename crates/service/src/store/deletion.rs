@@ -51,6 +51,12 @@ pub(super) enum DeletedNoun {
 }
 
 impl DeletionTasks {
+    /// Stops each deletion after its next batch, as the end of the service does.
+    #[cfg(test)]
+    pub fn interrupt(&self) {
+        self.end.cancel();
+    }
+
     /// Waits until all deletions have ended.
     pub async fn end(&self) {
         self.tasks.close();
@@ -177,14 +183,19 @@ impl Store {
             .map(drop)
     }
 
-    /// Deletes the shared events and payloads of a workspace; returns the number of each.
-    pub(super) async fn delete_shared(&self, workspace: WorkspaceId) -> StoreResult<[u64; 2]> {
-        let mut deleted = [0; 2];
-        for (deleted, table) in deleted.iter_mut().zip(["shared_events", "shared_payloads"]) {
-            let rows = format!("SELECT rowid FROM {table} WHERE workspace_id = $1");
-            *deleted = self.delete_in_batches(table, &rows, &[workspace.0]).await?;
+    /// Deletes the events and payloads of ended epochs of a workspace.
+    pub(super) async fn delete_purged(&self, workspace: WorkspaceId) -> StoreResult<()> {
+        for (table, purged) in [
+            ("shared_events", "purged"),
+            ("shared_payloads", "purged_payload"),
+        ] {
+            let rows = format!(
+                "SELECT rowid FROM {table} WHERE workspace_id = $1
+                 AND position <= (SELECT {purged} FROM event_logs WHERE workspace_id = $1)"
+            );
+            self.delete_in_batches(table, &rows, &[workspace.0]).await?;
         }
-        Ok(deleted)
+        Ok(())
     }
 
     /// Deletes the rows whose row ids a query selects; returns their number. The next synced write

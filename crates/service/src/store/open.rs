@@ -78,6 +78,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "team",
             include_str!("../../../../assets/migrations/sqlite/0013_team.sql"),
         ),
+        (
+            "purges",
+            include_str!("../../../../assets/migrations/sqlite/0014_purges.sql"),
+        ),
     ])
 });
 

@@ -5,7 +5,7 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 use super::deletion::DeletedNoun;
-use super::{Store, StoreResult, is_duplicate, jobs, text};
+use super::{Store, StoreResult, is_duplicate, jobs, team, text};
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 fn workspace_of(row: SqliteRow) -> StoreResult<Workspace> {
@@ -114,6 +114,9 @@ impl Store {
                 return Ok(false);
             }
             jobs::request_stops(&mut decision, id).await?;
+            // Members send everything again if the deletion is interrupted: their positions would
+            // mean a log with holes.
+            team::end_epoch(&mut decision, id).await?;
             let noun = DeletedNoun::Workspace(id);
             let row = store.begin_deletion(decision, noun, now).await?;
             let deleted = store.delete_workspace_with_rows(id).await;
@@ -128,7 +131,7 @@ impl Store {
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
-        self.delete_shared(id).await?;
+        self.delete_purged(id).await?;
         self.execute(sqlx::query("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await
     }

@@ -3,8 +3,11 @@
 //!
 //! ```text
 //!   push ──► log locked ─► new rows, at the next positions ─► a client that reads after a position misses none
-//!   purge ─► rows deleted in batches ─► the rest with them, and a new epoch, in one transaction
+//!   purge ─► a new epoch and who began it, in one transaction ─► rows of the old one deleted in batches
 //! ```
+//!
+//! Positions of the tables go on in a new epoch, so that its rows differ from those that are still
+//! to be deleted; clients see positions from 1.
 //!
 //! Texts remain as they arrived. Of an event the store knows its id and its clock, of a payload its
 //! token and its version; only clients interpret the rest.
@@ -23,6 +26,7 @@ use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{FromRow, Row, SqliteConnection};
 
+pub(super) use purge::end_epoch;
 pub use push::{
     EventToAdd, LogAccess, MOST_AHEAD, MOST_LOG_BYTES, PayloadToAdd, Push, PushedLine,
     SharedEventId,
@@ -47,6 +51,9 @@ pub struct LogHead {
     pub clock: i64,
     /// The bytes of all texts.
     pub bytes: i64,
+    /// Rows of the tables up to these positions are purged; those of the epoch follow them.
+    pub purged: i64,
+    pub purged_payload: i64,
 }
 
 impl FromRow<'_, SqliteRow> for LogHead {
@@ -57,6 +64,8 @@ impl FromRow<'_, SqliteRow> for LogHead {
             last_payload: row.try_get("last_payload")?,
             clock: row.try_get("clock")?,
             bytes: row.try_get("bytes")?,
+            purged: row.try_get("purged")?,
+            purged_payload: row.try_get("purged_payload")?,
         })
     }
 }
@@ -89,7 +98,13 @@ impl Store {
         };
         const EVENTS: &str = "SELECT position, key_name, json FROM shared_events
             WHERE workspace_id = $1 AND position > $2 ORDER BY position LIMIT $3";
-        let events = rows_after(&mut snapshot, EVENTS, workspace, after, limit).await?;
+        let range = LogRange {
+            workspace,
+            purged: head.purged,
+            after,
+            limit,
+        };
+        let events = range.read(&mut snapshot, EVENTS).await?;
         let event = |row: SharedRow| StoredEvent {
             position: row.position,
             key: row.key,
@@ -118,7 +133,13 @@ impl Store {
         };
         const PAYLOADS: &str = "SELECT position, key_name, json FROM shared_payloads
             WHERE workspace_id = $1 AND position > $2 ORDER BY position LIMIT $3";
-        let payloads = rows_after(&mut snapshot, PAYLOADS, workspace, after, limit).await?;
+        let range = LogRange {
+            workspace,
+            purged: head.purged_payload,
+            after,
+            limit,
+        };
+        let payloads = range.read(&mut snapshot, PAYLOADS).await?;
         let payload = |row: SharedRow| StoredPayload {
             position: row.position,
             key: row.key,
@@ -167,9 +188,10 @@ async fn head(
     workspace: WorkspaceId,
 ) -> StoreResult<Option<LogHead>> {
     sqlx::query_as(
-        "SELECT coalesce(epoch, 1) AS epoch, coalesce(last, 0) AS last,
-            coalesce(last_payload, 0) AS last_payload, coalesce(clock, 0) AS clock,
-            coalesce(bytes, 0) AS bytes
+        "SELECT coalesce(epoch, 1) AS epoch, coalesce(last - purged, 0) AS last,
+            coalesce(last_payload - purged_payload, 0) AS last_payload, coalesce(clock, 0) AS clock,
+            coalesce(bytes, 0) AS bytes, coalesce(purged, 0) AS purged,
+            coalesce(purged_payload, 0) AS purged_payload
          FROM workspaces LEFT JOIN event_logs ON workspace_id = id WHERE id = $1",
     )
     .bind(workspace.0)
@@ -184,32 +206,41 @@ struct SharedRow {
     json: Box<RawValue>,
 }
 
-async fn rows_after(
-    connection: &mut SqliteConnection,
-    sql: &'static str,
+/// Rows of either log after a position of the epoch.
+struct LogRange {
     workspace: WorkspaceId,
+    /// The position of the table before the first one of the epoch.
+    purged: i64,
     after: i64,
     limit: i64,
-) -> StoreResult<Vec<SharedRow>> {
-    let rows = sqlx::query_as::<_, (i64, String, String)>(sql)
-        .bind(workspace.0)
-        .bind(after)
-        .bind(limit);
-    let mut rows = rows.fetch(connection);
-    let (mut page, mut bytes) = (Vec::new(), 0);
-    while bytes < PAGE_BYTES
-        && let Some((position, key, json)) = rows.try_next().await?
-    {
-        bytes += json.len();
-        let json =
-            RawValue::from_string(json).map_err(|error| DatabaseError::Decode(Box::new(error)))?;
-        page.push(SharedRow {
-            position,
-            key: key.into(),
-            json,
-        });
+}
+
+impl LogRange {
+    async fn read(
+        &self,
+        connection: &mut SqliteConnection,
+        sql: &'static str,
+    ) -> StoreResult<Vec<SharedRow>> {
+        let rows = sqlx::query_as::<_, (i64, String, String)>(sql)
+            .bind(self.workspace.0)
+            .bind(self.purged.saturating_add(self.after))
+            .bind(self.limit);
+        let mut rows = rows.fetch(connection);
+        let (mut page, mut bytes) = (Vec::new(), 0);
+        while bytes < PAGE_BYTES
+            && let Some((position, key, json)) = rows.try_next().await?
+        {
+            bytes += json.len();
+            let json = RawValue::from_string(json)
+                .map_err(|error| DatabaseError::Decode(Box::new(error)))?;
+            page.push(SharedRow {
+                position: position - self.purged,
+                key: key.into(),
+                json,
+            });
+        }
+        Ok(page)
     }
-    Ok(page)
 }
 
 async fn last_purge(

@@ -1,10 +1,18 @@
 //! Deletion of all decisions and payloads of a workspace, so that no text of them remains in the
 //! database file or in its log.
+//!
+//! ```text
+//!   request ─► one transaction: new epoch, who and when ─► batches ─► log emptied ─► no longer purging
+//!   start ─► logs that are purging ──────────────────────────┘
+//! ```
+//!
+//! From the transaction on nobody reads the rows of the old epoch, so an interruption leaves no log
+//! with holes.
 
 use jiff::Timestamp;
 
 use super::push::lock_log;
-use crate::store::{Store, StoreResult, millis, stamp};
+use crate::store::{Store, StoreResult, WriteTransaction, millis, stamp};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::Purged;
 
@@ -19,42 +27,25 @@ impl Store {
     ) -> StoreResult<Option<Purged>> {
         let key = key.to_owned();
         self.to_its_end(move |store| async move {
-            let batches = store.delete_shared(workspace).await?;
             let mut change = store.change().await?;
-            let Some(head) = lock_log(&mut change, workspace).await? else {
+            let Some(epoch) = end_epoch(&mut change, workspace).await? else {
                 return Ok(None);
             };
-            let mut rows = batches.map(|rows| rows as i64);
-            // Rows that arrived meanwhile.
-            for (rows, delete) in rows.iter_mut().zip([
-                "DELETE FROM shared_events WHERE workspace_id = $1",
-                "DELETE FROM shared_payloads WHERE workspace_id = $1",
-            ]) {
-                let deleted = sqlx::query(delete).bind(workspace.0);
-                *rows += deleted.execute(&mut *change).await?.rows_affected() as i64;
-            }
-            let (epoch, [events, payloads]) = (head.epoch + 1, rows);
-            sqlx::query(
-                "UPDATE event_logs SET epoch = $2, last = 0, last_payload = 0, bytes = 0 WHERE workspace_id = $1",
-            )
-            .bind(workspace.0)
-            .bind(epoch)
-            .execute(&mut *change)
-            .await?;
-            sqlx::query(
+            let (events, payloads): (i64, i64) = sqlx::query_as(
                 "INSERT INTO purges (workspace_id, epoch, key_name, at, events, payloads)
-                 VALUES ($1, $2, $3, $4, $5, $6)",
+                 VALUES ($1, $2, $3, $4,
+                    (SELECT count(*) FROM shared_events WHERE workspace_id = $1),
+                    (SELECT count(*) FROM shared_payloads WHERE workspace_id = $1))
+                 RETURNING events, payloads",
             )
             .bind(workspace.0)
             .bind(epoch)
             .bind(&key)
             .bind(millis(now))
-            .bind(events)
-            .bind(payloads)
-            .execute(&mut *change)
+            .fetch_one(&mut *change)
             .await?;
             change.commit().await?;
-            store.checkpoints.empty_log().await;
+            store.finish_purge(workspace, epoch).await?;
             Ok(Some(Purged {
                 epoch,
                 who: key.into(),
@@ -65,4 +56,53 @@ impl Store {
         })
         .await
     }
+
+    /// Continues the purges that were interrupted.
+    pub async fn continue_purges(&self) -> StoreResult<()> {
+        self.to_its_end(|store| async move {
+            let logs: Vec<(i64, i64)> =
+                sqlx::query_as("SELECT workspace_id, epoch FROM event_logs WHERE is_purging = 1")
+                    .fetch_all(store.read())
+                    .await?;
+            for (workspace, epoch) in logs {
+                store.finish_purge(WorkspaceId(workspace), epoch).await?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Deletes the rows of the epochs before this one.
+    async fn finish_purge(&self, workspace: WorkspaceId, epoch: i64) -> StoreResult<()> {
+        self.delete_purged(workspace).await?;
+        self.checkpoints.empty_log().await;
+        // Not if another purge began meanwhile.
+        let finished = sqlx::query(
+            "UPDATE event_logs SET is_purging = 0 WHERE workspace_id = $1 AND epoch = $2",
+        );
+        self.execute(finished.bind(workspace.0).bind(epoch))
+            .await
+            .map(drop)
+    }
+}
+
+/// Begins an epoch without the rows before it, which are to be deleted; returns its number, `None`
+/// when the workspace does not exist.
+pub(in crate::store) async fn end_epoch(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+) -> StoreResult<Option<i64>> {
+    if lock_log(change, workspace).await?.is_none() {
+        return Ok(None);
+    }
+    let epoch = sqlx::query_scalar(
+        "UPDATE event_logs SET epoch = epoch + 1, purged = last, purged_payload = last_payload,
+            bytes = 0, is_purging = 1
+         WHERE workspace_id = $1 RETURNING epoch",
+    );
+    epoch
+        .bind(workspace.0)
+        .fetch_one(&mut **change)
+        .await
+        .map(Some)
 }

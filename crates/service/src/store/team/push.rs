@@ -97,6 +97,7 @@ impl Store {
             Ok(head) => head,
             Err(refused) => return Ok(refused),
         };
+        forget_purged_events(&mut change, events).await?;
         let mut stored = stored_events(&mut change, events).await?;
         let owners = owners(&mut change, events).await?;
         let greatest = greatest_clock(&mut change).await?;
@@ -123,14 +124,14 @@ impl Store {
             return Ok(Push::Full);
         }
         if !new.is_empty() {
-            add_events(&mut change, to, head.last, &new).await?;
+            add_events(&mut change, to, head.purged + head.last, &new).await?;
             let clock = new
                 .iter()
                 .map(|event| event.clock as i64)
                 .max()
                 .unwrap_or(0);
             sqlx::query(
-                "UPDATE event_logs SET last = $2, clock = max(clock, $3), bytes = bytes + $4 WHERE workspace_id = $1",
+                "UPDATE event_logs SET last = purged + $2, clock = max(clock, $3), bytes = bytes + $4 WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
@@ -155,6 +156,7 @@ impl Store {
             Ok(head) => head,
             Err(refused) => return Ok(refused),
         };
+        forget_purged_payloads(&mut change, payloads).await?;
         let mut stored = stored_payloads(&mut change, payloads).await?;
         let (mut new, mut lines, mut bytes) = (HashMap::new(), Vec::new(), 0);
         for (at, payload) in payloads.iter().enumerate() {
@@ -190,9 +192,11 @@ impl Store {
             return Ok(Push::Full);
         }
         if !new.is_empty() {
-            replace_payloads(&mut change, to, head.last_payload, &new).await?;
+            let before = head.purged_payload + head.last_payload;
+            replace_payloads(&mut change, to, before, &new).await?;
             sqlx::query(
-                "UPDATE event_logs SET last_payload = $2, bytes = bytes + $3 WHERE workspace_id = $1",
+                "UPDATE event_logs SET last_payload = purged_payload + $2, bytes = bytes + $3
+                 WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
@@ -238,11 +242,50 @@ pub(super) async fn lock_log(
         "INSERT INTO event_logs (workspace_id) SELECT id FROM workspaces WHERE id = $1
             AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)
          ON CONFLICT (workspace_id) DO UPDATE SET epoch = event_logs.epoch
-         RETURNING epoch, last, last_payload, clock, bytes",
+         RETURNING epoch, last - purged AS last, last_payload - purged_payload AS last_payload,
+            clock, bytes, purged, purged_payload",
     )
     .bind(workspace.0)
     .fetch_optional(&mut **change)
     .await
+}
+
+/// Deletes those events of ended epochs that a purge has not reached: a member sends them again.
+async fn forget_purged_events(
+    change: &mut WriteTransaction,
+    events: &[EventToAdd],
+) -> StoreResult<()> {
+    sqlx::query(
+        "DELETE FROM shared_events WHERE rowid IN (
+            SELECT shared_events.rowid FROM json_each($1) AS sent
+            JOIN shared_events ON instance = sent.value ->> 0 AND number = sent.value ->> 1
+            JOIN event_logs USING (workspace_id) WHERE position <= purged)",
+    )
+    .bind(ids(events))
+    .execute(&mut **change)
+    .await
+    .map(drop)
+}
+
+/// As [`forget_purged_events`].
+async fn forget_purged_payloads(
+    change: &mut WriteTransaction,
+    payloads: &[PayloadToAdd],
+) -> StoreResult<()> {
+    sqlx::query(
+        "DELETE FROM shared_payloads WHERE rowid IN (
+            SELECT shared_payloads.rowid FROM shared_payloads JOIN event_logs USING (workspace_id)
+            WHERE token IN (SELECT value FROM json_each($1)) AND position <= purged_payload)",
+    )
+    .bind(tokens(payloads))
+    .execute(&mut **change)
+    .await
+    .map(drop)
+}
+
+fn ids(events: &[EventToAdd]) -> String {
+    let ids: Vec<[i64; 2]> = events.iter().map(|event| event.id.columns()).collect();
+    json!(ids).to_string()
 }
 
 /// The workspaces of those events that are stored.
@@ -250,12 +293,11 @@ async fn stored_events(
     change: &mut WriteTransaction,
     events: &[EventToAdd],
 ) -> StoreResult<HashMap<SharedEventId, i64>> {
-    let ids: Vec<[i64; 2]> = events.iter().map(|event| event.id.columns()).collect();
     let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
         "SELECT instance, number, workspace_id FROM json_each($1) AS sent
          JOIN shared_events ON instance = sent.value ->> 0 AND number = sent.value ->> 1",
     )
-    .bind(json!(ids).to_string())
+    .bind(ids(events))
     .fetch_all(&mut **change)
     .await?;
     let stored = |(instance, number, workspace)| (SharedEventId::of([instance, number]), workspace);
@@ -274,8 +316,8 @@ async fn owners(
     instances.sort_unstable();
     instances.dedup();
     let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
-        "SELECT value, (SELECT key_name FROM shared_events
-            WHERE instance = value AND json ->> 'who' = key_name LIMIT 1)
+        "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
+            WHERE instance = value AND json ->> 'who' = key_name AND position > purged LIMIT 1)
          FROM json_each($1)",
     )
     .bind(json!(instances).to_string())

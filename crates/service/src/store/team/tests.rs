@@ -9,6 +9,7 @@ use rand::rngs::StdRng;
 use rand::{SeedableRng, seq::SliceRandom};
 
 use super::*;
+use crate::store::millis;
 use crate::store::testing::{open, two_nodes};
 
 const DEFAULT: WorkspaceId = WorkspaceId(1);
@@ -375,6 +376,131 @@ async fn purged_texts_are_in_no_file_and_a_new_epoch_begins() {
         store.purge_log(WorkspaceId(9), "chief", now).await.unwrap(),
         None
     );
+}
+
+/// A store with 300 events of anna and 20 payloads, all with this text.
+async fn store_with_texts(home: &Path, text: &str) -> Store {
+    let store = open(home).await;
+    let events: Vec<EventToAdd> = (1..=300)
+        .map(|number| {
+            let json = format!(r#"{{"who":"anna","text":"{text} {number}"}}"#);
+            EventToAdd {
+                json,
+                ..event(1, number)
+            }
+        })
+        .collect();
+    push(&store, to(DEFAULT, "anna"), &events).await;
+    for number in b'a'..b'a' + 20 {
+        let token = format!("aaaaaaaaaaa{}", number as char);
+        push_payload(&store, "anna", payload(&token, 1, text)).await;
+    }
+    store
+}
+
+#[tokio::test]
+async fn interrupted_purge_shows_no_old_row_and_continues_at_the_next_start() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = store_with_texts(temp.path(), "purged-text").await;
+    let now = Timestamp::from_second(1_700_000_000).unwrap();
+    store.deletions.interrupt();
+    let interrupted = store.purge_log(DEFAULT, "chief", now).await;
+    assert!(
+        interrupted.is_err(),
+        "after its first batch: {interrupted:?}"
+    );
+
+    let purged = Purged {
+        epoch: 2,
+        who: "chief".into(),
+        at: Some(stamp(millis(now))),
+        events: 300,
+        payloads: 20,
+    };
+    let first = page(&store, 0).await;
+    assert_eq!(first.purged, Some(purged.clone()));
+    assert_eq!((first.epoch, first.last, first.last_payload), (2, 0, 0));
+    assert_eq!(first.events.len(), 0);
+    let payloads = store.payload_page(DEFAULT, 0, 1000).await.unwrap().unwrap();
+    assert_eq!((payloads.last, payloads.payloads.len()), (0, 0));
+    let left = "SELECT count(*) FROM shared_events WHERE key_name = 'anna'";
+    let left = async |store: &Store| -> i64 {
+        let count = sqlx::query_scalar(left).fetch_one(store.read());
+        count.await.unwrap()
+    };
+    assert!((1..300).contains(&left(&store).await), "in the middle");
+
+    // Members send again what is not deleted yet: it is new, and anna's dashboard is free.
+    let second = LogAccess {
+        epoch: 2,
+        ..to(DEFAULT, "ben")
+    };
+    let again = [event(1, 300), event(2, 1)];
+    let again = store.push_events(second, &again).await.unwrap();
+    let lines = vec![PushedLine::New, PushedLine::New];
+    assert_eq!(again, Push::Done { last: 2, lines });
+    let again = [payload("aaaaaaaaaaaa", 0, "again")];
+    let again = store.push_payloads(second, &again).await.unwrap();
+    let lines = vec![PushedLine::New];
+    assert_eq!(again, Push::Done { last: 1, lines });
+    let rows = |page: EventPage| -> Vec<(i64, String)> {
+        let rows = page.events.iter();
+        rows.map(|row| (row.position, row.key.to_string()))
+            .collect()
+    };
+    let expected = [(1, "ben".to_owned()), (2, "ben".to_owned())];
+    assert_eq!(rows(page(&store, 0).await), expected);
+    assert_eq!(rows(page(&store, 1).await), expected[1..]);
+
+    // The process ends without more, and another one starts.
+    let started = open(temp.path()).await;
+    started.continue_purges().await.unwrap();
+    assert_eq!(left(&started).await, 0);
+    assert!(!contains(temp.path(), "purged-text"));
+    assert_eq!(rows(page(&started, 0).await), expected);
+    let payloads = started.payload_page(DEFAULT, 0, 9).await.unwrap().unwrap();
+    assert_eq!((payloads.last, payloads.payloads.len()), (1, 1));
+    assert_eq!(page(&started, 0).await.purged, Some(purged));
+    let commits = started.commits();
+    started.continue_purges().await.unwrap();
+    assert_eq!(started.commits(), commits, "nothing is left to delete");
+}
+
+#[tokio::test]
+async fn second_purge_deletes_what_an_interrupted_one_has_left() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = store_with_texts(temp.path(), "purged-text").await;
+    let now = Timestamp::from_second(1_700_000_000).unwrap();
+    store.deletions.interrupt();
+    assert!(store.purge_log(DEFAULT, "chief", now).await.is_err());
+    let other = open(temp.path()).await;
+    let purged = other.purge_log(DEFAULT, "chief", now).await.unwrap();
+    let purged = purged.expect("the workspace exists");
+    assert_eq!((purged.epoch, purged.payloads), (3, 20));
+    assert!((1..300).contains(&purged.events), "{purged:?}");
+    assert!(!contains(temp.path(), "purged-text"));
+    let page = page(&other, 0).await;
+    assert_eq!((page.epoch, page.last, page.purged), (3, 0, Some(purged)));
+}
+
+#[tokio::test]
+async fn log_of_a_workspace_whose_deletion_was_interrupted_begins_an_epoch() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = store_with_texts(temp.path(), "deleted-text").await;
+    store.deletions.interrupt();
+    let now = Timestamp::now();
+    assert!(store.delete_workspace(DEFAULT, now).await.is_err());
+    // Without an author: members send everything again.
+    let page = page(&store, 0).await;
+    assert_eq!((page.epoch, page.last, page.purged), (2, 0, None));
+    let second = LogAccess {
+        epoch: 2,
+        ..to(DEFAULT, "anna")
+    };
+    let again = [event(1, 1), event(1, 300)];
+    let again = store.push_events(second, &again).await.unwrap();
+    let lines = vec![PushedLine::New, PushedLine::New];
+    assert_eq!(again, Push::Done { last: 2, lines });
 }
 
 #[tokio::test]
