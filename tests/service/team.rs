@@ -327,6 +327,12 @@ async fn request_out_of_bounds_is_refused_and_stores_nothing() {
             400,
             "looking",
         ),
+        (
+            Method::GET,
+            "/workspaces/1/events?looking=a&dashboard=a%20b",
+            400,
+            "dashboard",
+        ),
         (Method::PUT, "/workspaces/1/events", 405, "PUT"),
         (Method::DELETE, "/workspaces/1/payloads", 405, "DELETE"),
         (Method::GET, "/nothing", 404, "/scandeck/v1/nothing"),

@@ -1,6 +1,8 @@
 //! Shared decisions: whose key this is, events and payloads of a workspace. An extension of the
 //! service beside the API v2, see [`Client::has_team`].
 
+use std::sync::LazyLock;
+
 use super::raw::RequestBody;
 use super::request::ApiRequest;
 use super::{Client, ClientResult};
@@ -8,6 +10,9 @@ use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::{
     EventPage, MOST_LINES, Member, PayloadPage, Purged, StoredLines, TEAM_ROOT,
 };
+
+/// This program, to distinguish the dashboards of one person.
+static DASHBOARD: LazyLock<String> = LazyLock::new(|| format!("{:016x}", rand::random::<u64>()));
 
 /// The path of the events or payloads of a workspace.
 fn log(id: WorkspaceId, kind: &str) -> String {
@@ -37,7 +42,8 @@ impl Client {
         let request = ApiRequest::get(log(id, "events"))
             .with("after", Some(after))
             .with("limit", Some(MOST_LINES))
-            .with("looking", looking);
+            .with("looking", looking)
+            .with("dashboard", looking.map(|_| DASHBOARD.as_str()));
         self.fetch(request).await
     }
 

@@ -82,6 +82,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "purges",
             include_str!("../../../../assets/migrations/sqlite/0014_purges.sql"),
         ),
+        (
+            "dashboards",
+            include_str!("../../../../assets/migrations/sqlite/0015_dashboards.sql"),
+        ),
     ])
 });
 

@@ -24,7 +24,9 @@ use crate::guards::audit::AuditedCounts;
 use crate::guards::keys::KeyIdentity;
 use crate::state::App;
 use crate::store::StoreResult;
-use crate::store::team::{LogAccess, LogHead, MOST_AHEAD, MOST_LOG_BYTES, Push, PushedLine};
+use crate::store::team::{
+    DashboardView, LogAccess, LogHead, MOST_AHEAD, MOST_LOG_BYTES, Push, PushedLine,
+};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::{
     EventPage, Member, PayloadPage, Purged, RefusedLine, StoredLines, Viewer,
@@ -159,16 +161,25 @@ async fn record_viewer(
     let (Some(finding), Some(member)) = (query.given("looking"), identity.member()) else {
         return Ok(());
     };
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if finding.len() > 64 || !finding.bytes().all(is_allowed) {
-        return Err(ApiError::bad_request(format!(
-            "looking: `{}` is not the key of a finding",
-            shown(finding)
-        )));
+    let dashboard = query.given("dashboard").unwrap_or_default();
+    for (name, value, noun) in [
+        ("looking", finding, "the key of a finding"),
+        ("dashboard", dashboard, "the id of a dashboard"),
+    ] {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if value.len() > 64 || !value.bytes().all(is_allowed) {
+            return Err(ApiError::bad_request(format!(
+                "{name}: `{}` is not {noun}",
+                shown(value)
+            )));
+        }
     }
-    let finding = Some(finding).filter(|finding| !finding.is_empty());
-    let recorded = app.store.look(workspace, member, finding, app.now()).await;
-    if let Err(error) = recorded {
+    let view = DashboardView {
+        key: member,
+        dashboard,
+        finding: Some(finding).filter(|finding| !finding.is_empty()),
+    };
+    if let Err(error) = app.store.look(workspace, view, app.now()).await {
         tracing::warn!(%error, "viewer not recorded");
     }
     Ok(())

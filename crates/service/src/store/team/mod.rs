@@ -31,6 +31,7 @@ pub use push::{
     EventToAdd, LogAccess, MOST_AHEAD, MOST_LOG_BYTES, PayloadToAdd, Push, PushedLine,
     SharedEventId,
 };
+pub use viewers::DashboardView;
 
 use super::{DatabaseError, Store, StoreResult, stamp};
 use crate::errors::StartError;

@@ -11,6 +11,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use super::*;
 use crate::store::millis;
 use crate::store::testing::{open, two_nodes};
+use scandeck_wire::contract::Stamp;
 
 const DEFAULT: WorkspaceId = WorkspaceId(1);
 
@@ -516,7 +517,12 @@ async fn deleted_workspace_leaves_no_shared_row() {
         .await
         .unwrap();
     store.purge_log(id, "chief", now).await.unwrap();
-    store.look(id, "anna", None, now).await.unwrap();
+    let view = DashboardView {
+        key: "anna",
+        dashboard: "d1",
+        finding: None,
+    };
+    store.look(id, view, now).await.unwrap();
     assert!(store.delete_workspace(id, now).await.unwrap());
     for table in [
         "event_logs",
@@ -544,10 +550,12 @@ async fn viewer_is_shown_for_30_seconds_and_written_when_it_changes() {
     let after = |seconds: i64| Timestamp::from_second(1_700_000_000 + seconds).unwrap();
     let look = async |key: &str, finding: Option<&str>, second| {
         let before = store.commits();
-        store
-            .look(DEFAULT, key, finding, after(second))
-            .await
-            .unwrap();
+        let view = DashboardView {
+            key,
+            dashboard: "",
+            finding,
+        };
+        store.look(DEFAULT, view, after(second)).await.unwrap();
         store.commits() > before
     };
     let shown = async |second| -> Vec<(String, Option<String>, i64)> {
@@ -576,7 +584,12 @@ async fn viewer_is_shown_for_30_seconds_and_written_when_it_changes() {
     assert!(look("ben", None, 60).await);
     assert_eq!(shown(60).await, [ben(None, 60)], "away in between");
     let set_back = after(0) - SignedDuration::from_hours(1);
-    store.look(DEFAULT, "ben", None, set_back).await.unwrap();
+    let view = DashboardView {
+        key: "ben",
+        dashboard: "",
+        finding: None,
+    };
+    store.look(DEFAULT, view, set_back).await.unwrap();
     assert_eq!(
         store
             .viewers(DEFAULT, "anna", set_back)
@@ -585,6 +598,61 @@ async fn viewer_is_shown_for_30_seconds_and_written_when_it_changes() {
             .len(),
         1
     );
+}
+
+#[tokio::test]
+async fn person_with_two_dashboards_is_one_viewer_where_the_person_moved_last() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let after = |seconds: i64| Timestamp::from_second(1_700_000_000 + seconds).unwrap();
+    let look = async |dashboard: &str, finding: &str, second| {
+        let view = DashboardView {
+            key: "ben",
+            dashboard,
+            finding: Some(finding),
+        };
+        store.look(DEFAULT, view, after(second)).await.unwrap();
+    };
+    let shown = async |second| -> Vec<(String, i64)> {
+        let viewers = store.viewers(DEFAULT, "anna", after(second)).await.unwrap();
+        assert!(viewers.iter().all(|viewer| viewer.who == "ben"));
+        let since = |since: Option<Stamp>| since.unwrap().as_second() - after(0).as_second();
+        viewers
+            .iter()
+            .map(|viewer| {
+                (
+                    viewer.finding.as_ref().unwrap().to_string(),
+                    since(viewer.since),
+                )
+            })
+            .collect()
+    };
+    // Both poll every two seconds.
+    for second in (0..40).step_by(2) {
+        look("one", "f1", second).await;
+        assert_eq!(shown(second).await.len(), 1);
+        look("two", "f2", second + 1).await;
+        assert_eq!(shown(second + 1).await, [("f2".to_owned(), 1)]);
+    }
+    look("one", "f3", 40).await;
+    look("two", "f2", 41).await;
+    assert_eq!(shown(41).await, [("f3".to_owned(), 40)]);
+    look("one", "f1", 42).await;
+    look("two", "f2", 43).await;
+    assert_eq!(shown(43).await, [("f1".to_owned(), 42)], "back again");
+    for second in (44..80).step_by(2) {
+        look("two", "f2", second).await;
+    }
+    assert_eq!(
+        shown(80).await,
+        [("f2".to_owned(), 1)],
+        "the other is closed"
+    );
+    let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM viewers")
+        .fetch_one(store.read())
+        .await
+        .unwrap();
+    assert_eq!(rows, 1, "no row remains of a closed dashboard");
 }
 
 #[tokio::test]

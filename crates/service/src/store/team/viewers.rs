@@ -1,5 +1,12 @@
 //! Members who have a workspace open, and the finding that each looks at. A dashboard reports both
 //! with each poll; a row is written when the finding changes, and every 10 s while it does not.
+//!
+//! ```text
+//!   dashboards of anna: f1 since 12:00, f7 since 12:04 ─► one viewer: anna, f7
+//! ```
+//!
+//! Each dashboard has a row, so that two of one person do not overwrite each other's place at every
+//! poll. Others see the place to which the person moved last.
 
 use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
@@ -40,8 +47,19 @@ impl ViewerRow {
     }
 }
 
+/// What a dashboard shows.
+#[derive(Clone, Copy, Debug)]
+pub struct DashboardView<'a> {
+    /// The name of the key.
+    pub key: &'a str,
+    /// The running program; empty if it does not name itself.
+    pub dashboard: &'a str,
+    /// The finding on the screen; none if it is another list.
+    pub finding: Option<&'a str>,
+}
+
 impl Store {
-    /// The viewers of a workspace other than this key, by name.
+    /// The viewers of a workspace other than this key, by name: each where it moved last.
     pub async fn viewers(
         &self,
         workspace: WorkspaceId,
@@ -50,35 +68,45 @@ impl Store {
     ) -> StoreResult<Vec<Viewer>> {
         let rows: Vec<ViewerRow> = sqlx::query_as(
             "SELECT key_name, finding, since, seen_at FROM viewers
-             WHERE workspace_id = $1 AND key_name <> $2 ORDER BY key_name",
+             WHERE workspace_id = $1 AND key_name <> $2
+             ORDER BY key_name, since DESC, dashboard",
         )
         .bind(workspace.0)
         .bind(except)
         .fetch_all(self.read())
         .await?;
-        let shown = rows.into_iter().filter(|row| row.is_within(SHOWN, now));
+        let mut shown: Vec<ViewerRow> = rows
+            .into_iter()
+            .filter(|row| row.is_within(SHOWN, now))
+            .collect();
+        shown.dedup_by(|later, first| later.key_name == first.key_name);
         let viewer = |row: ViewerRow| Viewer {
             who: row.key_name.into(),
             finding: row.finding.map(Into::into),
             since: Some(stamp(row.since)),
         };
-        Ok(shown.map(viewer).collect())
+        Ok(shown.into_iter().map(viewer).collect())
     }
 
-    /// Records that a key has the workspace open, and the finding on the screen.
+    /// Records that a dashboard has the workspace open, and the finding on the screen.
     pub async fn look(
         &self,
         workspace: WorkspaceId,
-        key: &str,
-        finding: Option<&str>,
+        view: DashboardView<'_>,
         now: Timestamp,
     ) -> StoreResult<()> {
+        let DashboardView {
+            key,
+            dashboard,
+            finding,
+        } = view;
         let row: Option<ViewerRow> = sqlx::query_as(
             "SELECT key_name, finding, since, seen_at FROM viewers
-             WHERE workspace_id = $1 AND key_name = $2",
+             WHERE workspace_id = $1 AND key_name = $2 AND dashboard = $3",
         )
         .bind(workspace.0)
         .bind(key)
+        .bind(dashboard)
         .fetch_optional(self.read())
         .await?;
         let same = row.filter(|row| row.finding.as_deref() == finding && row.is_within(SHOWN, now));
@@ -86,14 +114,21 @@ impl Store {
             return Ok(());
         }
         let mut change = self.change_with(Durability::WithNext).await?;
+        // Each start of a dashboard adds a row.
+        sqlx::query("DELETE FROM viewers WHERE abs($1 - seen_at) >= $2")
+            .bind(millis(now))
+            .bind(SHOWN)
+            .execute(&mut *change)
+            .await?;
         sqlx::query(
-            "INSERT INTO viewers (workspace_id, key_name, finding, since, seen_at)
-             SELECT id, $2, $3, $4, $5 FROM workspaces WHERE id = $1
-             ON CONFLICT (workspace_id, key_name) DO UPDATE
+            "INSERT INTO viewers (workspace_id, key_name, dashboard, finding, since, seen_at)
+             SELECT id, $2, $3, $4, $5, $6 FROM workspaces WHERE id = $1
+             ON CONFLICT (workspace_id, key_name, dashboard) DO UPDATE
                 SET finding = excluded.finding, since = excluded.since, seen_at = excluded.seen_at",
         )
         .bind(workspace.0)
         .bind(key)
+        .bind(dashboard)
         .bind(finding)
         .bind(same.map_or(millis(now), |row| row.since))
         .bind(millis(now))
