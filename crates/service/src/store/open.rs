@@ -86,6 +86,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "dashboards",
             include_str!("../../../../assets/migrations/sqlite/0015_dashboards.sql"),
         ),
+        (
+            "payload_versions",
+            include_str!("../../../../assets/migrations/sqlite/0016_payload_versions.sql"),
+        ),
     ])
 });
 

@@ -286,7 +286,9 @@ fn answer<T>(
                 format!("the events of this dashboard belong to the key `{key}`")
             }
             PushedLine::TooFarAhead(greatest) => {
-                format!("the {number} is more than {MOST_AHEAD} above {greatest}")
+                format!(
+                    "the {number} is more than {MOST_AHEAD} above {greatest}, the greatest one of the service"
+                )
             }
         };
         stored.refused.push(lines::refused(Some(id), reason));

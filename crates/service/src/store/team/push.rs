@@ -13,8 +13,8 @@ use super::LogHead;
 use crate::store::{Store, StoreResult, WriteTransaction};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
-/// How far a clock may be above the greatest one of the service, and a version above the stored
-/// one: a hostile number near the end of the range would leave none for the others.
+/// How far a clock or a version may be above the greatest one of the service: a hostile number near
+/// the end of the range would leave none for the others.
 pub const MOST_AHEAD: u64 = 1_000_000;
 
 /// The most bytes of texts in the logs of a workspace, 1 GiB: a key must not fill the disk.
@@ -100,7 +100,7 @@ impl Store {
         forget_purged_events(&mut change, events).await?;
         let mut stored = stored_events(&mut change, events).await?;
         let owners = owners(&mut change, events).await?;
-        let greatest = greatest_clock(&mut change).await?;
+        let greatest = greatest(&mut change, CLOCK).await?;
         let (mut new, mut lines) = (Vec::new(), Vec::new());
         for event in events {
             let line = match (stored.get(&event.id), owners.get(&event.id.instance)) {
@@ -158,10 +158,10 @@ impl Store {
         };
         forget_purged_payloads(&mut change, payloads).await?;
         let mut stored = stored_payloads(&mut change, payloads).await?;
+        let greatest = greatest(&mut change, VERSION).await?;
         let (mut new, mut lines, mut bytes) = (HashMap::new(), Vec::new(), 0);
         for (at, payload) in payloads.iter().enumerate() {
             let known = stored.get(&payload.token);
-            let greatest = known.map_or(0, |known| known.version);
             let is_later = |known: &KnownPayload| {
                 (payload.version, payload.json.as_str()) > (known.version, known.json.as_str())
             };
@@ -195,12 +195,14 @@ impl Store {
             let before = head.purged_payload + head.last_payload;
             replace_payloads(&mut change, to, before, &new).await?;
             sqlx::query(
-                "UPDATE event_logs SET last_payload = purged_payload + $2, bytes = bytes + $3
+                "UPDATE event_logs SET last_payload = purged_payload + $2, bytes = bytes + $3,
+                    version = max(version, $4)
                  WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
             .bind(bytes)
+            .bind(new.iter().map(|payload| payload.version as i64).max())
             .execute(&mut *change)
             .await?;
             change.commit().await?;
@@ -209,13 +211,14 @@ impl Store {
     }
 }
 
-/// The greatest clock of all workspaces: a client has one clock for all of them, so the limit of one
-/// workspace must not refuse what another made it count.
-async fn greatest_clock(change: &mut WriteTransaction) -> StoreResult<u64> {
-    let clock: i64 = sqlx::query_scalar("SELECT coalesce(max(clock), 0) FROM event_logs")
-        .fetch_one(&mut **change)
-        .await?;
-    Ok(clock.unsigned_abs())
+const CLOCK: &str = "SELECT coalesce(max(clock), 0) FROM event_logs";
+const VERSION: &str = "SELECT coalesce(max(version), 0) FROM event_logs";
+
+/// The greatest clock or version of all workspaces: a client has one clock for all of them, so the
+/// limit of one workspace must not refuse what another made it count.
+async fn greatest(change: &mut WriteTransaction, sql: &'static str) -> StoreResult<u64> {
+    let greatest: i64 = sqlx::query_scalar(sql).fetch_one(&mut **change).await?;
+    Ok(greatest.unsigned_abs())
 }
 
 /// The log of a workspace, locked in the epoch that the client knows.

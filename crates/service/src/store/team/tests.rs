@@ -230,6 +230,35 @@ async fn number_far_above_the_known_ones_is_refused() {
 }
 
 #[tokio::test]
+async fn version_of_a_payload_leaves_room_for_edits_of_the_team() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let (anna, token) = (to(DEFAULT, "anna"), "aaaaaaaaaaaa");
+    // One push cannot raise the version step by step.
+    let steps: Vec<PayloadToAdd> = (1..=5)
+        .map(|step| payload(token, step * MOST_AHEAD, ""))
+        .collect();
+    let far = PushedLine::TooFarAhead(0);
+    let mut lines = vec![far; 5];
+    lines[0] = PushedLine::New;
+    let pushed = store.push_payloads(anna, &steps).await.unwrap();
+    assert_eq!(pushed, Push::Done { last: 1, lines });
+    // Every later edit of a colleague is accepted.
+    for version in [MOST_AHEAD + 1, MOST_AHEAD + 2] {
+        let edited = payload(token, version, "edited");
+        assert_eq!(push_payload(&store, "ben", edited).await, PushedLine::New);
+    }
+    // After a purge, members send the versions that they have.
+    let now = Timestamp::now();
+    store.purge_log(DEFAULT, "chief", now).await.unwrap();
+    let second = LogAccess { epoch: 2, ..anna };
+    let again = [payload(token, MOST_AHEAD + 2, "edited")];
+    let pushed = store.push_payloads(second, &again).await.unwrap();
+    let lines = vec![PushedLine::New];
+    assert_eq!(pushed, Push::Done { last: 1, lines });
+}
+
+#[tokio::test]
 async fn greater_version_of_a_payload_replaces_the_lesser_at_a_new_position() {
     let temp = tempfile::tempdir().unwrap();
     let store = open(temp.path()).await;
