@@ -297,6 +297,23 @@ async fn refused_decisions_fail_the_exchange_and_are_reported_by_doctor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn new_key_under_another_name_sends_what_the_revoked_one_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = TestService::in_dir(dir.path()).await;
+    let mut anna = TeamMember::new(&service, dir.path(), "anna", Role::Triage).await;
+    anna.decides(0..3, Verdict::Confirmed).await;
+    anna.sync().await;
+    anna.decides(3..5, Verdict::Confirmed).await;
+    let data = DataDir::open(dir.path()).unwrap();
+    let other = add_key(&data, "anna2", Role::Triage, "ana@box").await;
+    revoke_key(&data, "anna").await.unwrap();
+    anna.key = other.unwrap().unwrap();
+    assert_eq!(anna.sync().await["sent"], 2);
+    assert_eq!(anna.sync().await["sent"], 0, "nothing is left");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn purge_with_an_admin_key_deletes_the_decisions_of_the_team() {
     let dir = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(dir.path()).await;

@@ -83,7 +83,7 @@ pub enum PushedLine {
     Known,
     /// Another workspace has it.
     OtherWorkspace,
-    /// The events of its instance belong to this key.
+    /// The events of its instance belong to this key, which is not revoked.
     OtherKey(String),
     /// More than [`MOST_AHEAD`] above this clock or version.
     TooFarAhead(u64),
@@ -310,7 +310,8 @@ async fn stored_events(
 /// The keys of those instances that have events which the key signed.
 ///
 /// Others send events of an instance too: imported history, and everything after a purge or a
-/// restored backup. Whoever is first then must not own the dashboard of a colleague.
+/// restored backup. Whoever is first then must not own the dashboard of a colleague. A revoked key
+/// owns nothing: the next one that signs an event of the instance owns it.
 async fn owners(
     change: &mut WriteTransaction,
     events: &[EventToAdd],
@@ -320,7 +321,9 @@ async fn owners(
     instances.dedup();
     let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
         "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
-            WHERE instance = value AND json ->> 'who' = key_name AND position > purged LIMIT 1)
+            WHERE instance = value AND json ->> 'who' = key_name AND position > purged
+                AND key_name IN (SELECT name FROM api_keys)
+            ORDER BY number DESC LIMIT 1)
          FROM json_each($1)",
     )
     .bind(json!(instances).to_string())

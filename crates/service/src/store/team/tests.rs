@@ -9,6 +9,7 @@ use rand::rngs::StdRng;
 use rand::{SeedableRng, seq::SliceRandom};
 
 use super::*;
+use crate::guards::keys::Role;
 use crate::store::millis;
 use crate::store::testing::{open, two_nodes};
 use scandeck_wire::contract::Stamp;
@@ -37,6 +38,16 @@ fn payload(token: &str, version: u64, note: &str) -> PayloadToAdd {
         token: token.into(),
         version,
         json: format!(r#"{{"token":"{token}","version":{version},"note":"{note}"}}"#),
+    }
+}
+
+/// Adds keys with these names.
+async fn add_members(store: &Store, names: &[&str]) {
+    for name in names {
+        let mut hash = [0; 32];
+        hash[..name.len()].copy_from_slice(name.as_bytes());
+        let added = store.add_key(name, Role::Triage, hash, "ana@box", Timestamp::now());
+        assert!(added.await.unwrap(), "{name}");
     }
 }
 
@@ -147,6 +158,7 @@ async fn pushes_in_any_order_with_repeats_give_one_set() {
 async fn instance_belongs_to_the_key_that_used_it_first() {
     let temp = tempfile::tempdir().unwrap();
     let store = open(temp.path()).await;
+    add_members(&store, &["anna", "ben"]).await;
     let (anna, ben) = (to(DEFAULT, "anna"), to(DEFAULT, "ben"));
     let imported = [event(1, 1), event(1, 2)];
     assert_eq!(
@@ -175,12 +187,49 @@ async fn instance_belongs_to_the_key_that_used_it_first() {
 async fn member_who_sends_events_of_a_colleague_does_not_own_the_instance() {
     let temp = tempfile::tempdir().unwrap();
     let store = open(temp.path()).await;
+    add_members(&store, &["anna", "ben"]).await;
     let (anna, ben) = (to(DEFAULT, "anna"), to(DEFAULT, "ben"));
     // After a purge or a restored backup, ben is the first to send what he has read of anna.
     assert_eq!(push(&store, ben, &[event(1, 1)]).await, [PushedLine::New]);
     assert_eq!(push(&store, anna, &[event(1, 2)]).await, [PushedLine::New]);
     let owner = PushedLine::OtherKey("anna".to_owned());
     assert_eq!(push(&store, ben, &[event(1, 3)]).await, [owner]);
+}
+
+#[tokio::test]
+async fn instance_of_a_revoked_key_belongs_to_the_next_key_that_signs_for_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    add_members(&store, &["anna", "anna2", "ben"]).await;
+    let signed = |number, who: &str| {
+        let mut event = event(1, number);
+        event.json = event.json.replace("anna", who);
+        [event]
+    };
+    let owner = |key: &str| [PushedLine::OtherKey(key.to_owned())];
+    let (anna, anna2, ben) = (
+        to(DEFAULT, "anna"),
+        to(DEFAULT, "anna2"),
+        to(DEFAULT, "ben"),
+    );
+    push(&store, anna, &signed(1, "anna")).await;
+    let refused = push(&store, anna2, &signed(2, "anna2")).await;
+    assert_eq!(refused, owner("anna"), "a live key keeps its dashboard");
+    assert!(store.delete_key("anna").await.unwrap());
+    // Decisions from before the new key have the name of the old one.
+    for (number, who) in [(2, "anna"), (3, "anna2")] {
+        let lines = push(&store, anna2, &signed(number, who)).await;
+        assert_eq!(lines, [PushedLine::New], "{number}");
+    }
+    assert_eq!(push(&store, ben, &signed(4, "ben")).await, owner("anna2"));
+    // The first name again: the dashboard belongs to the key that signed last.
+    store.delete_key("ben").await.unwrap();
+    add_members(&store, &["anna"]).await;
+    assert_eq!(push(&store, anna, &signed(4, "anna")).await, owner("anna2"));
+    assert_eq!(
+        push(&store, anna2, &signed(4, "anna2")).await,
+        [PushedLine::New]
+    );
 }
 
 #[tokio::test]
