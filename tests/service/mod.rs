@@ -28,6 +28,7 @@ mod scans;
 mod shared;
 mod targets;
 mod team;
+mod team_lines;
 mod wordlists;
 mod workspaces;
 

@@ -19,7 +19,7 @@ use super::runner::ScriptedRunner;
 use super::{JsonResponse, PATIENCE, TestService, settings};
 
 /// A member with a key of the service.
-struct TeamMember {
+pub struct TeamMember {
     client: reqwest::Client,
     base: String,
     key: String,
@@ -27,7 +27,7 @@ struct TeamMember {
 
 impl TeamMember {
     /// Adds a key with this name.
-    async fn join(service: &TestService, dir: &Path, name: &str, role: Role) -> Self {
+    pub async fn join(service: &TestService, dir: &Path, name: &str, role: Role) -> Self {
         let key = add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box").await;
         Self::with_key(service, key.unwrap().expect("a free name"))
     }
@@ -69,7 +69,7 @@ impl TeamMember {
     }
 
     /// Texts and keys of all events.
-    async fn log(&self) -> Vec<(String, String)> {
+    pub async fn log(&self) -> Vec<(String, String)> {
         let events = self.events(0).await.events;
         let rows = events.iter();
         rows.map(|row| (row.event.get().to_owned(), row.key.to_string()))
@@ -83,13 +83,16 @@ impl TeamMember {
     }
 
     /// Sends events; returns the numbers of stored and known lines, and the refused ones.
-    async fn push(&self, lines: impl Into<Vec<u8>>) -> (i64, i64, Vec<(String, String)>) {
+    pub async fn push(&self, lines: impl Into<Vec<u8>>) -> (i64, i64, Vec<(String, String)>) {
         let response = self.push_in(1, lines).await;
         assert_eq!(response.status, 200, "{response:?}");
         counts(response)
     }
 
-    async fn push_payloads(&self, lines: impl Into<Vec<u8>>) -> (i64, i64, Vec<(String, String)>) {
+    pub async fn push_payloads(
+        &self,
+        lines: impl Into<Vec<u8>>,
+    ) -> (i64, i64, Vec<(String, String)>) {
         let path = "/workspaces/1/payloads?epoch=1";
         let response = self.send(Method::POST, path, lines.into()).await;
         assert_eq!(response.status, 200, "{response:?}");
@@ -111,7 +114,14 @@ fn counts(response: JsonResponse) -> (i64, i64, Vec<(String, String)>) {
 }
 
 fn event(instance: u64, number: u64) -> String {
-    format!(r#"{{"clock":{number},"id":"{instance:016x}-{number}","who":"anna"}}"#)
+    noted(&format!("{instance:016x}-{number}"), number, "n")
+}
+
+/// An event of anna that adds this note.
+fn noted(id: &str, clock: u64, note: &str) -> String {
+    format!(
+        r#"{{"at":"2026-11-29 12:00:00","batch":"a1-1","change":{{"note":"{note}"}},"clock":{clock},"id":"{id}","subject":"workspace","who":"anna"}}"#
+    )
 }
 
 fn events(instance: u64, numbers: impl IntoIterator<Item = u64>) -> String {
@@ -173,14 +183,15 @@ async fn member_reads_what_another_sent_as_it_was_sent() {
     let service = TestService::in_dir(temp.path()).await;
     let anna = TeamMember::join(&service, temp.path(), "anna", Role::Triage).await;
     let ben = TeamMember::join(&service, temp.path(), "ben", Role::Read).await;
-    let odd =
-        r#"{ "who":"old@host", "clock":2 ,"id":"00000000000000a1-2","n":1.50,"t":"\u0000é" }"#;
+    let odd = r#"{ "who":"old@host", "clock":2 ,"id":"00000000000000a1-2","n":1.50,"t":"\u0000é",
+        "at":"2026-11-29 12:00:00","batch":"a1-2","subject":"workspace","change":"undo" }"#;
+    let odd = &odd.replace('\n', " ");
     let lines = format!("\n  {}\r\n\n{odd}\n", event(0xa1, 1));
     assert_eq!(anna.push(lines).await, (2, 0, vec![]));
     let key = || "anna".to_owned();
     assert_eq!(
         ben.log().await,
-        [(event(0xa1, 1), key()), (odd.to_owned(), key())]
+        [(event(0xa1, 1), key()), (odd.clone(), key())]
     );
     let page = ben.events(1).await;
     assert_eq!((page.epoch, page.last, page.events.len()), (1, 2, 1));
@@ -219,7 +230,8 @@ async fn refused_lines_do_not_block_the_others() {
         "[1]".to_owned(),
         r#"{"clock":1}"#.to_owned(),
         r#"{"id":"a","clock":1}"#.to_owned(),
-        r#"{"id":"a-1","clock":9999999999999}"#.to_owned(),
+        noted("a-1", 9_999_999_999_999, "n"),
+        r#"{"id":"a-2","clock":1}"#.to_owned(),
         event(1, 2),
         event(2, 1),
         event(2, 1),
@@ -234,6 +246,7 @@ async fn refused_lines_do_not_block_the_others() {
         ("", "not a JSON object"),
         ("", "has no id"),
         ("a", "INSTANCE-NUMBER"),
+        ("a-2", "dashboards cannot read it: missing field `at`"),
         ("", "not valid UTF-8"),
         (
             "000000000000000a-1",
@@ -438,8 +451,8 @@ async fn purge_begins_an_epoch_that_others_see_with_its_author() {
     let service = TestService::in_dir(temp.path()).await;
     let anna = TeamMember::join(&service, temp.path(), "anna", Role::Triage).await;
     let chief = TeamMember::join(&service, temp.path(), "chief", Role::Admin).await;
-    let secret = r#"{"id":"00000000000000a1-1","clock":1,"note":"a very private note"}"#;
-    anna.push(secret).await;
+    let secret = noted("00000000000000a1-1", 1, "a very private note");
+    anna.push(secret.clone()).await;
     anna.push_payloads(r#"{"token":"abcdefgh2345","version":1,"note":"a very private note"}"#)
         .await;
     let response = chief.send(Method::DELETE, "/workspaces/1/events", "").await;
@@ -542,8 +555,8 @@ async fn ten_thousand_events_reach_another_member_in_seconds() {
     let anna = TeamMember::join(&service, temp.path(), "anna", Role::Triage).await;
     let ben = TeamMember::join(&service, temp.path(), "ben", Role::Read).await;
     // As long as a decision.
-    let filler = "x".repeat(450);
-    let line = |n: u64| format!(r#"{{"clock":{n},"id":"{:016x}-{n}","t":"{filler}"}}"#, 1);
+    let filler = "x".repeat(350);
+    let line = |n: u64| noted(&format!("{:016x}-{n}", 1), n, &filler);
     let bodies: Vec<String> = (0..10)
         .map(|body| (1..=1000).map(|n| line(body * 1000 + n) + "\n").collect())
         .collect();

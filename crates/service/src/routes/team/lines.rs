@@ -1,8 +1,9 @@
 //! The lines of a push: the id and clock of an event, the token and version of a payload. The rest
-//! of a line is for the clients, and is stored as it arrived.
+//! of a line is for the clients, which must be able to read it, and is stored as it arrived.
 
 use serde_json::{Map, Value};
 
+use super::shape::{check_event, check_payload};
 use crate::errors::shown;
 use crate::store::team::{EventToAdd, PayloadToAdd, SharedEventId};
 use scandeck_wire::contract::team::RefusedLine;
@@ -19,11 +20,13 @@ pub fn event(line: &[u8]) -> Result<EventToAdd, RefusedLine> {
     let text = fields.get("id").and_then(Value::as_str);
     let refused = |reason: &str| refused(text, reason);
     let id = text.ok_or_else(|| refused("the event has no id"))?;
-    let id = event_id(id).ok_or_else(|| refused("the id is not `INSTANCE-NUMBER`"))?;
-    match fields.get("clock").and_then(Value::as_u64) {
-        Some(0) | None => Err(refused("the clock is not a whole number from 1")),
-        Some(clock) => Ok(EventToAdd { id, clock, json }),
-    }
+    let id: SharedEventId = id.parse().map_err(refused)?;
+    let clock = fields.get("clock").and_then(Value::as_u64);
+    let clock = clock
+        .filter(|clock| *clock > 0)
+        .ok_or_else(|| refused("the clock is not a whole number from 1"))?;
+    check_event(&json).map_err(|reason| refused(&reason))?;
+    Ok(EventToAdd { id, clock, json })
 }
 
 /// A payload to store.
@@ -37,14 +40,14 @@ pub fn payload(line: &[u8]) -> Result<PayloadToAdd, RefusedLine> {
     let token = text
         .filter(|text| is_token(text))
         .ok_or_else(|| refused("the token is not 12 characters of a-z and 2-7"))?;
-    match fields.get("version").and_then(Value::as_u64) {
-        None => Err(refused("the version is not a whole number")),
-        Some(version) => Ok(PayloadToAdd {
-            token: token.into(),
-            version,
-            json,
-        }),
-    }
+    let version = fields.get("version").and_then(Value::as_u64);
+    let version = version.ok_or_else(|| refused("the version is not a whole number"))?;
+    check_payload(&json).map_err(|reason| refused(&reason))?;
+    Ok(PayloadToAdd {
+        token: token.into(),
+        version,
+        json,
+    })
 }
 
 /// The line that was not stored, with its id.
@@ -68,18 +71,6 @@ fn object(line: &[u8]) -> Result<(Map<String, Value>, String), RefusedLine> {
     }
 }
 
-/// `5f…-12`: the instance with at most 16 hex digits, and the number.
-fn event_id(text: &str) -> Option<SharedEventId> {
-    let (instance, number) = text.split_once('-')?;
-    // A sign is a number for `parse`.
-    let is_id = instance.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && number.bytes().all(|byte| byte.is_ascii_digit());
-    Some(SharedEventId {
-        instance: u64::from_str_radix(instance, 16).ok().filter(|_| is_id)?,
-        number: number.parse().ok()?,
-    })
-}
-
 fn is_token(text: &str) -> bool {
     let is_allowed = |byte: u8| matches!(byte, b'a'..=b'z' | b'2'..=b'7');
     text.len() == TOKEN && text.bytes().all(is_allowed)
@@ -96,15 +87,20 @@ mod tests {
 
     #[test]
     fn event_is_read_by_id_and_clock_and_remains_as_it_was_sent() {
-        let line = r#"{"clock": 7, "id":"00000000000000a1-12", "x": 1e2, "t":"\u0000"}"#;
+        let rest = r#""at":"2026-11-29 12:00:00","who":"anna","batch":"a1-12","subject":"workspace",
+            "change":{"note":"n"}"#;
+        let line = &format!(
+            r#"{{"clock": 7, "id":"00000000000000a1-12", "x": 1e2, "t":"\u0000", {rest}}}"#
+        );
         let read = event(line.as_bytes()).unwrap();
         assert_eq!(
             (read.id.instance, read.id.number, read.clock),
             (0xa1, 12, 7)
         );
-        assert_eq!(read.json, line);
-        let greatest =
-            r#"{"id":"ffffffffffffffff-18446744073709551615","clock":18446744073709551615}"#;
+        assert_eq!(read.json, *line);
+        let greatest = format!(
+            r#"{{"id":"ffffffffffffffff-18446744073709551615","clock":18446744073709551615,{rest}}}"#
+        );
         let read = event(greatest.as_bytes()).unwrap();
         assert_eq!((read.id.instance, read.id.number), (u64::MAX, u64::MAX));
     }
@@ -154,6 +150,10 @@ mod tests {
                 r#"{"id":"a-1","clock":18446744073709551616}"#,
                 "whole number from 1",
             ),
+            (
+                r#"{"id":"a-1","clock":1}"#,
+                "dashboards cannot read it: missing field `at`",
+            ),
         ] {
             let reason = reason(event(line.as_bytes()));
             assert!(reason.contains(expected), "{line}: {reason}");
@@ -161,6 +161,40 @@ mod tests {
         assert!(reason(event(b"{\"id\":\"\xff\"}")).contains("UTF-8"));
         let refused = event(br#"{"id":"a-x","clock":1}"#).unwrap_err();
         assert_eq!(refused.id, "a-x");
+    }
+
+    #[test]
+    fn name_is_refused_above_its_length() {
+        let line = |who: usize, change: &str| {
+            let who = "w".repeat(who);
+            format!(
+                r#"{{"id":"a-1","clock":1,"at":"2026-11-29 12:00:00","who":"{who}","batch":"a-1",
+                "subject":"workspace","change":{change}}}"#
+            )
+        };
+        let assigned = |name: &str, length| format!(r#"{{"assign":"{}"}}"#, name.repeat(length));
+        let tagged = |length| format!(r#"{{"tag":{{"remove":["{}"]}}}}"#, "t".repeat(length));
+        for accepted in [
+            line(320, r#"{"assign":null}"#),
+            line(1, &assigned("ä", 200)),
+            line(1, &tagged(200)),
+        ] {
+            event(accepted.as_bytes()).unwrap();
+        }
+        for (refused, expected) in [
+            (
+                line(321, r#"{"assign":null}"#),
+                "the author has more than 320 characters",
+            ),
+            (
+                line(1, &assigned("x", 5000)),
+                "the assignee has more than 200 characters",
+            ),
+            (line(1, &tagged(201)), "the tag has more than 200"),
+        ] {
+            let reason = reason(event(refused.as_bytes()));
+            assert!(reason.contains(expected), "{reason}");
+        }
     }
 
     #[test]
@@ -174,6 +208,10 @@ mod tests {
             (r#"{"token":"abcdefgh2340","version":3}"#, "token"),
             (r#"{"token":"abcdefgh2345"}"#, "version"),
             (r#"{"token":"abcdefgh2345","version":-1}"#, "version"),
+            (
+                r#"{"token":"abcdefgh2345","version":1,"number":"x"}"#,
+                "dashboards cannot read it: invalid type",
+            ),
         ] {
             let reason = reason(payload(line.as_bytes()));
             assert!(reason.contains(expected), "{line}: {reason}");

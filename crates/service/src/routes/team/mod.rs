@@ -7,6 +7,7 @@
 //! ```
 
 mod lines;
+mod shape;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
