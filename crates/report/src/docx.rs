@@ -10,8 +10,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::flow::{Block, ContentsLine, FlowLimits, Heading, TableBlock, walk};
+use super::logo::Logo;
 use super::markdown::{RichBlock, RichKind};
-use super::template::Logo;
 use super::view::{Fact, ProofLimit, SummaryRow, View};
 use super::words::Words;
 use super::{Document, RenderError, ReportOutput, risk_color};
@@ -92,12 +92,11 @@ pub(super) fn render(
     }
     zip.start_file("word/footer1.xml", options)?;
     zip.write_all(footer.as_bytes())?;
-    // Word shows PNG images only, unless a second image replaces them.
-    let logo = view.template.image.as_ref().filter(|logo| !logo.is_svg);
+    let logo = view.template.image.as_ref();
     let has_logo = logo.is_some();
     if let Some(logo) = logo {
         zip.start_file("word/media/logo.png", options)?;
-        zip.write_all(&logo.bytes)?;
+        zip.write_all(&logo.png)?;
     }
     zip.start_file("docProps/core.xml", options)?;
     zip.write_all(properties(&view).as_bytes())?;
@@ -269,13 +268,9 @@ impl Page<'_> {
         });
     }
 
-    /// The logo, if it is a PNG image.
     fn logo(&mut self, logo: &Logo) {
-        let Some((width, height)) = logo.pixels().filter(|_| !logo.is_svg) else {
-            return;
-        };
-        let scale = (LOGO.0 / width).min(LOGO.1 / height);
-        let (width, height) = ((width * scale) as i64, (height * scale) as i64);
+        let (width, height) = logo.fitted(LOGO);
+        let (width, height) = (width as i64, height as i64);
         let size = format!(r#"cx="{width}" cy="{height}""#);
         self.paragraph("", "", |page| {
             let _ = write!(

@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::flow::{Block, ContentsLine, FlowLimits, Heading, TableBlock, walk};
+use super::logo::Logo;
 use super::markdown::{RichBlock, RichKind};
-use super::template::Logo;
 use super::view::{Fact, ProofLimit, SummaryRow, View, counted};
 use super::words::Words;
 use super::{Document, RenderError, ReportOutput};

@@ -20,6 +20,7 @@ mod docx;
 mod flow;
 mod html;
 mod json;
+mod logo;
 mod markdown;
 mod options;
 mod pdf;
@@ -40,9 +41,10 @@ use scandeck_wire::contract::{
 
 pub use arrange::{CommonTexts, Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
+pub use logo::{Logo, LogoError};
 pub use options::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
 pub use spreadsheet::{CsvTable, neutral};
-pub use template::{Logo, ReportTemplate, SeverityScale, TemplateError};
+pub use template::{ReportTemplate, SeverityScale, TemplateError};
 pub use words::Words;
 
 /// The supported formats.

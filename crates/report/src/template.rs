@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use thiserror::Error;
 
+use super::logo::Logo;
 use super::options::ReportOptions;
 use super::words::Words;
 use super::{Document, RenderError};
@@ -69,32 +70,6 @@ impl SeverityScale {
             &self.low,
             &self.info,
         ]
-    }
-}
-
-/// An image file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Logo {
-    pub bytes: Vec<u8>,
-    pub is_svg: bool,
-}
-
-impl Logo {
-    /// An image from the content of a file; none if it is neither PNG nor SVG.
-    pub fn read(bytes: Vec<u8>) -> Option<Self> {
-        let is_png = bytes.starts_with(b"\x89PNG\r\n\x1a\n");
-        let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1_000)]).into_owned();
-        let is_svg = !is_png && start.contains("<svg");
-        (is_png || is_svg).then_some(Self { bytes, is_svg })
-    }
-
-    /// Width and height of a PNG image in pixels.
-    pub fn pixels(&self) -> Option<(f64, f64)> {
-        let number = |at: usize| -> Option<u32> {
-            let bytes = self.bytes.get(at..at + 4)?.try_into().ok()?;
-            Some(u32::from_be_bytes(bytes)).filter(|size| *size > 0)
-        };
-        Some((f64::from(number(16)?), f64::from(number(20)?))).filter(|_| !self.is_svg)
     }
 }
 

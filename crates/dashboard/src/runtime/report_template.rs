@@ -23,8 +23,7 @@ pub fn read_report_template(path: &Path) -> Result<ReportTemplate, String> {
             )
         };
         let bytes = read(&logo, InputKind::Settings).map_err(|error| failed(error.to_string()))?;
-        let image = Logo::read(bytes);
-        let image = image.ok_or_else(|| failed("it is neither PNG nor SVG".to_owned()))?;
+        let image = Logo::read(bytes).map_err(|error| failed(error.to_string()))?;
         template.image = Some(image);
     }
     Ok(template)
@@ -45,7 +44,11 @@ mod tests {
         std::fs::write(&logo, "text").unwrap();
         let error = read_report_template(&path).unwrap_err();
         assert!(error.ends_with("it is neither PNG nor SVG"), "{error}");
-        std::fs::write(&logo, "<svg xmlns='http://www.w3.org/2000/svg'/>").unwrap();
+        std::fs::write(
+            &logo,
+            "<svg xmlns='http://www.w3.org/2000/svg' width='4' height='4'/>",
+        )
+        .unwrap();
         let template = read_report_template(&path).unwrap();
         assert!(template.image.is_some_and(|image| image.is_svg));
         std::fs::write(&path, "client = 'Acme'\ntilte = 'x'").unwrap();

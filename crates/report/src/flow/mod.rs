@@ -12,8 +12,8 @@ mod chapter;
 mod grid;
 
 use super::RenderError;
+use super::logo::Logo;
 use super::markdown::{self, RichBlock};
-use super::template::Logo;
 use super::view::{Fact, ProofLimit, SummaryRow, View};
 use super::words::Words;
 use scandeck_wire::contract::Risk;

@@ -8,7 +8,7 @@ use krilla::action::{Action, LinkAction};
 use krilla::annotation::{Annotation, LinkAnnotation, Target};
 use krilla::color::rgb;
 use krilla::destination::{Destination, XyzDestination};
-use krilla::geom::{PathBuilder, Point, Rect};
+use krilla::geom::{PathBuilder, Point, Rect, Size, Transform};
 use krilla::metadata::{DateTime, Metadata};
 use krilla::num::NormalizedF32;
 use krilla::outline::{Outline, OutlineNode};
@@ -354,6 +354,17 @@ fn paint(surface: &mut Surface<'_>, fonts: &Fonts, mark: &PageMark) {
         }
         PageMarkKind::Area { width, height, ink } => {
             paint_area(surface, mark, (*width, *height), *ink)
+        }
+        PageMarkKind::Image {
+            image,
+            width,
+            height,
+        } => {
+            if let Some(size) = Size::from_wh(*width, *height) {
+                surface.push_transform(&Transform::from_translate(mark.x, mark.y));
+                surface.draw_image(image.clone(), size);
+                surface.pop();
+            }
         }
         PageMarkKind::Link { .. } => {}
     }

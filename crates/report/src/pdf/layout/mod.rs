@@ -13,11 +13,14 @@ mod rows;
 
 use std::collections::HashMap;
 
+use krilla::image::Image;
+
 use super::fonts::{Fonts, Style};
 use super::lines::{Ink, Span, TextLine, break_lines, break_prose};
 use super::output::{PdfPages, TagName};
 use crate::RenderError;
 use crate::flow::{Block, ContentsLine, Heading};
+use crate::logo::Logo;
 use crate::markdown::{RichBlock, RichKind};
 use crate::view::{Fact, SummaryRow};
 use crate::words::Words;
@@ -34,6 +37,8 @@ const WIDTH: f32 = RIGHT - LEFT;
 const TOP: f32 = 56.0;
 const BOTTOM: f32 = PAGE.1 - 66.0;
 const FOOTER: f32 = PAGE.1 - 46.0;
+/// Largest width and height of the logo.
+const LOGO: (f64, f64) = (170.0, 71.0);
 /// Width of the labels of facts.
 const LABEL: f32 = 92.0;
 /// Longest title of a bookmark, in columns.
@@ -110,6 +115,11 @@ pub enum PageMarkKind {
         width: f32,
         height: f32,
         ink: Ink,
+    },
+    Image {
+        image: Image,
+        width: f32,
+        height: f32,
     },
     Link {
         width: f32,
@@ -200,8 +210,10 @@ impl<'a> PageLayout<'a> {
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
         match block {
-            // Its pixels would need a decoder.
-            Block::Logo(_) => Ok(()),
+            Block::Logo(logo) => {
+                self.logo(logo);
+                Ok(())
+            }
             Block::Title(text) => self.title(text),
             Block::Heading {
                 heading,
@@ -223,6 +235,25 @@ impl<'a> PageLayout<'a> {
             Block::Chart(rows) => self.chart(rows),
             Block::Contents(lines) => lines.iter().try_for_each(|line| self.contents_line(line)),
             Block::References { links, others } => self.references(links, others),
+        }
+    }
+
+    /// The logo, above the title at the right edge.
+    fn logo(&mut self, logo: &Logo) {
+        let (width, height) = logo.fitted(LOGO);
+        let (width, height) = (width as f32, height as f32);
+        if self.out.is_some() {
+            let image = Image::from_rgba8(logo.pixels.clone(), logo.size.0, logo.size.1);
+            self.marks.push(PageMark {
+                tag: None,
+                x: RIGHT - width,
+                y: TOP - 20.0,
+                kind: PageMarkKind::Image {
+                    image,
+                    width,
+                    height,
+                },
+            });
         }
     }
 
