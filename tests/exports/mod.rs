@@ -241,6 +241,7 @@ fn bytes(format: ExportFormat, rows: &[ExportRow]) -> Vec<u8> {
         },
     )
     .unwrap()
+    .bytes
 }
 
 fn text(format: ExportFormat) -> String {
@@ -828,8 +829,10 @@ fn masked_exports_contain_no_names() {
             mask,
             frame: Some(&everything),
         };
-        let read =
-            |mask| readable(format.as_str(), &write(format, &export(mask)).unwrap()).to_lowercase();
+        let read = |mask| {
+            let file = write(format, &export(mask)).unwrap();
+            readable(format.as_str(), &file.bytes).to_lowercase()
+        };
         let (plain, masked) = (read(None), read(Some(&mask)));
         assert!(
             plain.contains("shop.test") && masked.contains("host-1"),

@@ -42,7 +42,9 @@ use scandeck_wire::contract::{
 pub use arrange::{CommonTexts, Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
 pub use logo::{Logo, LogoError};
-pub use options::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
+pub use options::{
+    ChapterKind, ChosenOptions, EvidenceDetail, ReportOptions, ReportPart, ReportVerdict,
+};
 pub use spreadsheet::{CsvTable, neutral};
 pub use template::{ReportTemplate, SeverityScale, TemplateError};
 pub use words::Words;

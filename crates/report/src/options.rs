@@ -1,7 +1,7 @@
 //! The options of a report: one type for the form of the dashboard, for command lines, for templates
 //! and for the reports that clients request from the service.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,22 @@ report_choice! {
         /// That of the first place of each chapter.
         First "first",
         All "all",
+    }
+}
+
+report_choice! {
+    /// A part of a report that can be added or removed.
+    ReportPart {
+        /// Earlier findings, and scans that did not find them.
+        History "history",
+        /// Internal notes, tags, and who decided.
+        Notes "notes",
+        /// The scans with their settings.
+        Coverage "coverage",
+        /// The ids of findings and scans.
+        Appendix "appendix",
+        /// Findings of risk info.
+        Info "info",
     }
 }
 
@@ -177,6 +193,44 @@ impl ReportOptions {
     }
 }
 
+/// What a person chose for one report. Everything else is as the template has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChosenOptions {
+    pub group_by: Option<ChapterKind>,
+    pub verdicts: Option<BTreeSet<ReportVerdict>>,
+    pub evidence: Option<EvidenceDetail>,
+    /// The parts that are added (true) or removed.
+    pub parts: BTreeMap<ReportPart, bool>,
+}
+
+impl ChosenOptions {
+    /// These options with those that were chosen.
+    pub fn over(&self, mut options: ReportOptions) -> ReportOptions {
+        options.group_by = self.group_by.unwrap_or(options.group_by);
+        options.evidence = self.evidence.unwrap_or(options.evidence);
+        if let Some(verdicts) = &self.verdicts {
+            options.verdicts.clone_from(verdicts);
+        }
+        for (part, is_included) in &self.parts {
+            *part.of(&mut options) = *is_included;
+        }
+        options
+    }
+}
+
+impl ReportPart {
+    /// Whether these options include the part.
+    pub fn of(self, options: &mut ReportOptions) -> &mut bool {
+        match self {
+            Self::History => &mut options.history,
+            Self::Notes => &mut options.notes,
+            Self::Coverage => &mut options.coverage,
+            Self::Appendix => &mut options.appendix,
+            Self::Info => &mut options.info,
+        }
+    }
+}
+
 impl ReportVerdict {
     /// The verdict of the decision, or else the status at the service.
     pub fn of(found: &ReportFinding) -> Self {
@@ -236,6 +290,38 @@ mod tests {
             (options.group_by, options.evidence),
             (ChapterKind::Target, EvidenceDetail::None)
         );
+    }
+
+    #[test]
+    fn chosen_options_replace_those_of_the_template() {
+        let chosen = ChosenOptions {
+            group_by: Some(ChapterKind::Risk),
+            verdicts: Some([ReportVerdict::Open].into()),
+            parts: [
+                (ReportPart::Notes, true),
+                (ReportPart::History, false),
+                (ReportPart::Appendix, false),
+            ]
+            .into(),
+            ..ChosenOptions::default()
+        };
+        let expected = ReportOptions {
+            group_by: ChapterKind::Risk,
+            verdicts: [ReportVerdict::Open].into(),
+            evidence: EvidenceDetail::All,
+            notes: true,
+            appendix: false,
+            ..ReportOptions::default()
+        };
+        let of_template = ReportOptions {
+            evidence: EvidenceDetail::All,
+            history: true,
+            verdicts: [ReportVerdict::Fixed].into(),
+            ..ReportOptions::default()
+        };
+        assert_eq!(chosen.over(of_template.clone()), expected);
+        let none = ChosenOptions::default();
+        assert_eq!(none.over(of_template.clone()), of_template);
     }
 
     #[test]

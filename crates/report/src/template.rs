@@ -164,6 +164,11 @@ impl ReportTemplate {
         Ok(template)
     }
 
+    /// The options of the template, or else these.
+    pub fn options_or(&self, defaults: ReportOptions) -> ReportOptions {
+        self.options.clone().unwrap_or(defaults)
+    }
+
     /// The template with the data in its texts.
     ///
     /// # Errors

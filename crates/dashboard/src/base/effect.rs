@@ -11,11 +11,12 @@ use scandeck_domain::oob::{
 };
 use scandeck_domain::triage;
 use scandeck_domain::triage::{Event, FindingKey, ListedFinding};
-use scandeck_report::{ReportOptions, ReportScan};
+use scandeck_report::{ChosenOptions, ReportScan};
 use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
     ScanId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
 };
+use std::path::PathBuf;
 use std::sync::Arc;
 use strum::EnumTryAs;
 
@@ -209,12 +210,21 @@ pub enum CaptureUse {
 /// Contents of a report beside its findings, before its template is read.
 #[derive(Clone, Debug, Default)]
 pub struct ReportRequest {
-    /// The options that replace those of the template; none for those of the template.
-    pub options: Option<ReportOptions>,
+    /// The options that replace those of the template.
+    pub chosen: ChosenOptions,
     /// The file of the template; empty without one.
     pub template: String,
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
+}
+
+/// An export that was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedExport {
+    pub path: PathBuf,
+    /// `12 findings, 7 excluded`
+    pub contents: String,
+    pub is_masked: bool,
 }
 
 /// An export to be written.
@@ -344,7 +354,7 @@ pub enum CallAnswer {
     /// The report that was requested.
     Report(ReportId),
     /// The file that was written, with its full path.
-    Saved(std::path::PathBuf),
+    Saved(PathBuf),
     /// The report is not ready yet.
     NotReady,
     /// There is nothing to download.

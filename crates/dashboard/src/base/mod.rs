@@ -39,7 +39,7 @@ pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{
     Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, ReportRequest, Secret, Ticket,
+    ExportedCaptures, FindingUse, ReportRequest, SavedExport, Secret, Ticket,
 };
 pub use finding_group_by::FindingGroupBy;
 pub use finding_work::{

@@ -1,8 +1,8 @@
 //! Messages: everything that can happen to the dashboard.
 
 use crate::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings, Session,
-    Size, TextChunk, Ticket, Update, ViewKey,
+    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings,
+    SavedExport, Session, Size, TextChunk, Ticket, Update, ViewKey,
 };
 use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
 use crate::input::CustomAction;
@@ -41,8 +41,8 @@ pub enum Msg {
     Paged(Result<(), Problem>),
     /// A file was written: its full path.
     Saved(Result<std::path::PathBuf, Problem>),
-    /// An export was written: the counted rows, and its full path.
-    Exported(String, Result<std::path::PathBuf, Problem>),
+    /// An export was written.
+    Exported(Result<SavedExport, Problem>),
     /// The body of a captured request was written, for the curl command that is to send it.
     BodySaved {
         /// The request.

@@ -1,5 +1,6 @@
 //! Commands that decide, report, compare and export findings.
 
+use crate::base::SavedExport;
 use crate::core::commands::tests::*;
 use crate::forms::FieldId;
 use scandeck_domain::export::ExportFormat;
@@ -262,16 +263,18 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
 #[test]
 fn notice_of_an_export_counts_its_rows() {
     let mut app = app();
-    app.send(Msg::Exported("2 findings".into(), Ok("/tmp/f.csv".into())));
+    app.send(Msg::Exported(Ok(SavedExport {
+        path: "/tmp/f.csv".into(),
+        contents: "2 findings".into(),
+        is_masked: false,
+    })));
     assert!(
         app.notices().contains("2 findings saved to /tmp/f.csv"),
         "{}",
         app.notices()
     );
-    app.send(Msg::Exported(
-        "2 findings".into(),
-        Err(Problem::local("f.csv not written: disk full")),
-    ));
+    let failed = Problem::local("f.csv not written: disk full");
+    app.send(Msg::Exported(Err(failed)));
     assert!(
         app.notices().contains("f.csv not written: disk full"),
         "{}",

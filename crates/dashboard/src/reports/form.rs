@@ -8,7 +8,9 @@ use crate::forms::{
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::IssueId;
-use scandeck_report::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
+use scandeck_report::{
+    ChapterKind, ChosenOptions, EvidenceDetail, ReportOptions, ReportPart, ReportVerdict,
+};
 use scandeck_wire::contract::{GroupBy, NewReport, ReportFilters, ReportFormat, ReportSource};
 use scandeck_wire::text::plural;
 
@@ -77,18 +79,12 @@ const VERDICTS: [(&str, &[ReportVerdict]); 4] = [
     ("all", &ReportVerdict::ALL),
 ];
 
-type Part = fn(&mut ReportOptions) -> &mut bool;
-
 /// The parts of a report that scandeck writes.
-const PARTS: [(FieldId, &str, Part); 4] = [
-    (FieldId::History, "History", |options| &mut options.history),
-    (FieldId::InternalNotes, "Internal notes", |options| {
-        &mut options.notes
-    }),
-    (FieldId::Coverage, "Coverage", |options| {
-        &mut options.coverage
-    }),
-    (FieldId::Appendix, "Ids", |options| &mut options.appendix),
+const PARTS: [(FieldId, &str, ReportPart); 4] = [
+    (FieldId::History, "History", ReportPart::History),
+    (FieldId::InternalNotes, "Internal notes", ReportPart::Notes),
+    (FieldId::Coverage, "Coverage", ReportPart::Coverage),
+    (FieldId::Appendix, "Ids", ReportPart::Appendix),
 ];
 
 /// The fields that only a report of scandeck has.
@@ -156,8 +152,9 @@ fn option_fields() -> Vec<FormField> {
     let chapters = at(&ChapterKind::NAMES, defaults.group_by.as_str());
     let evidence = at(&EvidenceDetail::NAMES, defaults.evidence.as_str());
     let mut fields = vec![
-        FormField::line(FieldId::Template, "Template", "")
-            .with_help("TOML file with texts and options of a client; optional"),
+        FormField::line(FieldId::Template, "Template", "").with_help(
+            "TOML file with texts and options of a client; other values here replace its options",
+        ),
         FormField::choice(FieldId::Chapters, "Chapters", ChapterKind::NAMES, chapters),
         FormField::choice(
             FieldId::ReportVerdicts,
@@ -174,28 +171,28 @@ fn option_fields() -> Vec<FormField> {
         .with_help("first: of one place in each chapter"),
     ];
     fields.extend(PARTS.map(|(id, label, part)| {
-        FormField::toggle(id, label, *part(&mut defaults)).with_help("include in the report")
+        FormField::toggle(id, label, *part.of(&mut defaults)).with_help("include in the report")
     }));
     fields
 }
 
-/// The options of the form; none if all are the defaults, which a template replaces.
-fn options(form: &Form) -> Option<ReportOptions> {
-    let defaults = ReportOptions::default();
-    let mut options = defaults.clone();
-    if let Some(chapters) = ChapterKind::ALL.get(form.choice(FieldId::Chapters)) {
-        options.group_by = *chapters;
+/// The options of the form that are not the defaults: a template keeps the others.
+fn chosen(form: &Form) -> ChosenOptions {
+    let mut defaults = ReportOptions::default();
+    let group_by = ChapterKind::ALL.get(form.choice(FieldId::Chapters));
+    let verdicts = VERDICTS.get(form.choice(FieldId::ReportVerdicts));
+    let verdicts = verdicts.map(|(_, verdicts)| verdicts.iter().copied().collect());
+    let evidence = EvidenceDetail::ALL.get(form.choice(FieldId::Evidence));
+    let parts = PARTS.map(|(id, _, part)| (part, form.choice(id) == 1));
+    ChosenOptions {
+        group_by: group_by.copied().filter(|one| *one != defaults.group_by),
+        verdicts: verdicts.filter(|some| *some != defaults.verdicts),
+        evidence: evidence.copied().filter(|one| *one != defaults.evidence),
+        parts: parts
+            .into_iter()
+            .filter(|(part, is_included)| *part.of(&mut defaults) != *is_included)
+            .collect(),
     }
-    if let Some((_, verdicts)) = VERDICTS.get(form.choice(FieldId::ReportVerdicts)) {
-        options.verdicts = verdicts.iter().copied().collect();
-    }
-    if let Some(evidence) = EvidenceDetail::ALL.get(form.choice(FieldId::Evidence)) {
-        options.evidence = *evidence;
-    }
-    for (id, _, part) in PARTS {
-        *part(&mut options) = form.choice(id) == 1;
-    }
-    (options != defaults).then_some(options)
 }
 
 fn filter_help(id: FieldId) -> &'static str {
@@ -265,7 +262,7 @@ pub(crate) fn local_report(form: &Form) -> Option<LocalReport> {
         format: local_format(form)?,
         issues: set.issues.clone(),
         request: ReportRequest {
-            options: options(form),
+            chosen: chosen(form),
             template: form.filled(FieldId::Template).unwrap_or_default(),
             ..ReportRequest::default()
         },
@@ -577,18 +574,21 @@ mod tests {
         form.field_mut(FieldId::MadeBy).unwrap().choose(1);
         check(&mut form);
         let request = |form: &Form| local_report(form).unwrap().request;
-        assert_eq!(request(&form).options, None, "a template may choose");
+        assert_eq!(
+            request(&form).chosen,
+            ChosenOptions::default(),
+            "a template may choose"
+        );
         for id in [FieldId::Chapters, FieldId::ReportVerdicts, FieldId::History] {
             form.field_mut(id).unwrap().choose(1);
         }
-        let options = request(&form).options.unwrap();
         assert_eq!(
-            options,
-            ReportOptions {
-                group_by: ChapterKind::Target,
-                verdicts: [ReportVerdict::Confirmed].into(),
-                history: true,
-                ..ReportOptions::default()
+            request(&form).chosen,
+            ChosenOptions {
+                group_by: Some(ChapterKind::Target),
+                verdicts: Some([ReportVerdict::Confirmed].into()),
+                evidence: None,
+                parts: [(ReportPart::History, true)].into(),
             }
         );
         form.field_mut(FieldId::MadeBy).unwrap().choose(-1);

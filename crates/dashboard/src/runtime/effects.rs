@@ -3,7 +3,8 @@
 
 use crate::base::{
     Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, Generation, ReportRequest, TextChunk, Ticket, ViewJob,
+    ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport, TextChunk, Ticket,
+    ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -27,7 +28,7 @@ use scandeck_report::ReportTemplate;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
 use std::io::{self, stdin};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{JoinError, JoinSet, spawn_blocking};
@@ -51,15 +52,11 @@ impl EventLoop {
             }),
             Effect::SaveBody { name, sent, mask } => self.write(save_body(name, sent, mask)),
             Effect::Export(exported) => {
-                let rows = counted(exported.rows.len(), "finding", exported.mask.is_some());
-                self.write(async move {
-                    Msg::Exported(rows, blocking(move || export(&exported)).await)
-                });
+                self.write(async move { Msg::Exported(blocking(move || export(&exported)).await) });
             }
             Effect::ExportCaptures(exported) => {
-                let rows = counted(exported.sent.len(), "capture", exported.mask.is_some());
                 self.write(async move {
-                    Msg::Exported(rows, blocking(move || export_captures(&exported)).await)
+                    Msg::Exported(blocking(move || export_captures(&exported)).await)
                 });
             }
             Effect::Edit(text) => self.edit(text).await,
@@ -426,7 +423,7 @@ fn begin(
     while tasks.try_join_next().is_some() {}
 }
 
-fn export(exported: &Exported) -> Result<PathBuf, Problem> {
+fn export(exported: &Exported) -> Result<SavedExport, Problem> {
     let Exported {
         name,
         format,
@@ -438,7 +435,7 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
         report,
     } = exported;
     let frame = report_frame(report, *format).map_err(Problem::local)?;
-    let content = scandeck_domain::export::write(
+    let written = scandeck_domain::export::write(
         *format,
         &Export {
             rows,
@@ -449,45 +446,41 @@ fn export(exported: &Exported) -> Result<PathBuf, Problem> {
             frame: Some(&frame),
         },
     );
-    calls::save(
-        name,
-        &content.map_err(|error| Problem::local(error.to_string()))?,
-    )
+    let file = written.map_err(|error| Problem::local(error.to_string()))?;
+    Ok(SavedExport {
+        path: calls::save(name, &file.bytes)?,
+        contents: file.contents(),
+        is_masked: mask.is_some(),
+    })
 }
 
-/// The options of the form, else those of the template, else the defaults.
+/// The template, and its options with those of the form.
 fn report_frame(report: &ReportRequest, format: ExportFormat) -> Result<ReportFrame, String> {
     let template = match report.template.as_str() {
         "" => ReportTemplate::default(),
         path => read_report_template(Path::new(path))?,
     };
-    let of_template = || {
-        let options = template.options.clone();
-        options.unwrap_or_else(|| format.report_options())
-    };
     Ok(ReportFrame {
-        options: report.options.clone().unwrap_or_else(of_template),
+        options: report
+            .chosen
+            .over(template.options_or(format.report_options())),
         template,
         targets: report.targets.clone(),
         scans: report.scans.clone(),
     })
 }
 
-fn export_captures(exported: &ExportedCaptures) -> Result<PathBuf, Problem> {
+fn export_captures(exported: &ExportedCaptures) -> Result<SavedExport, Problem> {
     let read: io::Result<Vec<CaptureRecord>> =
         exported.sent.iter().map(CaptureRecord::whole).collect();
     let sent =
         read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
     let written = exported.format.written(&sent, exported.mask.as_ref());
-    calls::save(&exported.name, written.as_bytes())
-}
-
-/// `12 masked findings`
-fn counted(count: usize, noun: &str, is_masked: bool) -> String {
-    match is_masked {
-        true => plural(count, &format!("masked {noun}")),
-        false => plural(count, noun),
-    }
+    Ok(SavedExport {
+        path: calls::save(&exported.name, written.as_bytes())?,
+        contents: plural(sent.len(), "capture"),
+        is_masked: exported.mask.is_some(),
+    })
 }
 
 async fn save_body(name: String, sent: Box<CaptureRecord>, mask: Option<Mask>) -> Msg {

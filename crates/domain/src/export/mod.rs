@@ -127,11 +127,32 @@ pub enum ExportError {
     Texts(#[from] std::io::Error),
 }
 
+/// A written export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportFile {
+    pub bytes: Vec<u8>,
+    /// The findings in it.
+    pub findings: usize,
+    /// Findings that the options of a report exclude.
+    pub excluded: usize,
+}
+
+impl ExportFile {
+    /// `12 findings, 7 excluded`
+    pub fn contents(&self) -> String {
+        let findings = plural(self.findings, "finding");
+        match self.excluded {
+            0 => findings,
+            excluded => format!("{findings}, {} excluded", text::thousands(excluded as u64)),
+        }
+    }
+}
+
 /// Writes an export.
 ///
 /// # Errors
 /// When a writer fails, or the findings exceed a limit of the format's readers.
-pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, ExportError> {
+pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<ExportFile, ExportError> {
     let written = match format {
         ExportFormat::Csv => csv::write(export),
         ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
@@ -149,9 +170,14 @@ pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<Vec<u8>, Expor
         ExportFormat::Docx => return report::write(export, &ReportFormat::Docx),
         ExportFormat::Xlsx => return report::write(export, &ReportFormat::Xlsx),
     }?;
-    Ok(export
-        .mask
-        .map_or_else(|| written.clone(), |mask| mask.bytes(&written).into_owned()))
+    Ok(ExportFile {
+        bytes: match export.mask {
+            Some(mask) => mask.bytes(&written).into_owned(),
+            None => written,
+        },
+        findings: export.rows.len(),
+        excluded: 0,
+    })
 }
 
 fn lines(export: &Export<'_>) -> Result<Vec<u8>, ExportError> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Export, ExportError, ExportRow};
+use super::{Export, ExportError, ExportFile, ExportRow};
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
 use crate::triage::{
@@ -28,7 +28,7 @@ pub struct ReportFrame {
 ///
 /// # Errors
 /// When the format is unknown, no finding has one of the verdicts, or a writer fails.
-pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, ExportError> {
+pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<ExportFile, ExportError> {
     let frame = export.frame.cloned().unwrap_or_else(|| ReportFrame {
         options: ReportOptions::of_format(format),
         ..ReportFrame::default()
@@ -57,7 +57,11 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<Vec<u8>, Expo
     if document.is_empty() && excluded > 0 {
         return Err(ExportError::Nothing { verdicts, excluded });
     }
-    Ok(render(&document, format)?)
+    Ok(ExportFile {
+        bytes: render(&document, format)?,
+        findings: document.counts.iter().sum(),
+        excluded,
+    })
 }
 
 /// The data with stand-ins for the names in it.
@@ -242,7 +246,9 @@ mod tests {
                 ..ReportFrame::default()
             }),
         };
-        let html = String::from_utf8(write(&export, &ReportFormat::Html).unwrap()).unwrap();
+        let html = write(&export, &ReportFormat::Html).unwrap();
+        assert_eq!(html.contents(), "1 finding");
+        let html = String::from_utf8(html.bytes).unwrap();
         assert!(
             html.contains("Not found") && html.contains(&between),
             "{html}"
@@ -272,9 +278,22 @@ mod tests {
             error.to_string(),
             "no finding has a verdict of the report (confirmed, open); 1 finding excluded"
         );
-        let line: serde_json::Value =
-            serde_json::from_slice(&super::super::write(ExportFormat::Jsonl, &export).unwrap())
-                .unwrap();
+        let both = [rows[0].clone(), dismissed[0].clone()];
+        let one_of_two = Export {
+            rows: &both,
+            frame: Some(&ReportFrame {
+                options: ReportOptions {
+                    verdicts: [scandeck_report::ReportVerdict::Absent].into(),
+                    ..ReportOptions::default()
+                },
+                ..ReportFrame::default()
+            }),
+            ..export.clone()
+        };
+        let file = write(&one_of_two, &ReportFormat::Html).unwrap();
+        assert_eq!(file.contents(), "1 finding, 1 excluded");
+        let lines = super::super::write(ExportFormat::Jsonl, &export).unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&lines.bytes).unwrap();
         let outcomes: Vec<_> = line["history"]
             .as_array()
             .unwrap()

@@ -175,16 +175,16 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
         mask: None,
         frame: Some(&frame),
     };
-    let bytes = export::write(args.format, &export)?;
+    let file = export::write(args.format, &export)?;
+    let bytes = &file.bytes[..];
     // Excel needs the byte order mark in the files that it opens by their names; programs read it
     // as part of the first one.
     let content = if args.to.names_csv() {
-        &bytes[..]
+        bytes
     } else {
-        bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&bytes)
+        bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
     };
-    args.to
-        .write(session.out, content, &plural(rows.len(), "finding"))
+    args.to.write(session.out, content, &file.contents())
 }
 
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {

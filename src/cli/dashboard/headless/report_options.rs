@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::cli::error::CliError;
 use scandeck_dashboard::runtime::read_report_template;
 use scandeck_domain::export::{ExportFormat, ReportFrame};
 use scandeck_report::{
-    ChapterKind, EvidenceDetail, ReportOptions, ReportScan, ReportTemplate, ReportVerdict,
+    ChapterKind, ChosenOptions, EvidenceDetail, ReportPart, ReportScan, ReportTemplate,
+    ReportVerdict,
 };
 
 /// Only for the formats html, json, pdf, docx and xlsx.
@@ -28,39 +29,12 @@ pub struct ReportOptionArgs {
     /// Evidence on the pages: none, first (of each chapter), all [default: first]
     #[arg(long, value_name = "DETAIL", value_parser = EvidenceDetail::from_name)]
     evidence: Option<EvidenceDetail>,
-    /// Add a part that reports do not have by default; repeatable
-    #[arg(long, value_name = "PART")]
+    /// Add a part: history, notes, coverage, appendix, info; repeatable
+    #[arg(long, value_name = "PART", value_parser = ReportPart::from_name)]
     include: Vec<ReportPart>,
     /// Remove a part; repeatable
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", value_parser = ReportPart::from_name)]
     exclude: Vec<ReportPart>,
-}
-
-/// A part of a report that can be added or removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ReportPart {
-    /// Earlier findings, and scans that did not find them
-    History,
-    /// Internal notes, tags, and who decided
-    Notes,
-    /// The scans with their settings
-    Coverage,
-    /// The ids of findings and scans
-    Appendix,
-    /// Findings of risk info
-    Info,
-}
-
-impl ReportPart {
-    fn of(self, options: &mut ReportOptions) -> &mut bool {
-        match self {
-            Self::History => &mut options.history,
-            Self::Notes => &mut options.notes,
-            Self::Coverage => &mut options.coverage,
-            Self::Appendix => &mut options.appendix,
-            Self::Info => &mut options.info,
-        }
-    }
 }
 
 impl ReportOptionArgs {
@@ -88,27 +62,26 @@ impl ReportOptionArgs {
             None => ReportTemplate::default(),
         };
         Ok(ReportFrame {
-            options: self.options(&template, format),
+            options: self
+                .chosen()
+                .over(template.options_or(format.report_options())),
             template,
             targets,
             scans,
         })
     }
 
-    fn options(&self, template: &ReportTemplate, format: ExportFormat) -> ReportOptions {
-        let of_template = template.options.clone();
-        let mut options = of_template.unwrap_or_else(|| format.report_options());
-        options.group_by = self.group_by.unwrap_or(options.group_by);
-        options.evidence = self.evidence.unwrap_or(options.evidence);
-        if !self.verdicts.is_empty() {
-            options.verdicts = self.verdicts.iter().copied().collect();
+    /// The options that the command line names.
+    fn chosen(&self) -> ChosenOptions {
+        let included = self.include.iter().map(|part| (*part, true));
+        let excluded = self.exclude.iter().map(|part| (*part, false));
+        let verdicts = || self.verdicts.iter().copied().collect();
+        ChosenOptions {
+            group_by: self.group_by,
+            verdicts: (!self.verdicts.is_empty()).then(verdicts),
+            evidence: self.evidence,
+            parts: included.chain(excluded).collect(),
         }
-        for (parts, is_included) in [(&self.include, true), (&self.exclude, false)] {
-            for part in parts {
-                *part.of(&mut options) = is_included;
-            }
-        }
-        options
     }
 }
 
@@ -117,30 +90,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_line_replaces_options_of_the_template() {
-        let template = ReportTemplate::parse(
-            "[options]\nevidence = 'all'\nhistory = true\nverdicts = ['fixed']",
-        )
-        .unwrap();
+    fn command_line_chooses_options() {
         let args = ReportOptionArgs {
             group_by: Some(ChapterKind::Risk),
             verdicts: vec![ReportVerdict::Open],
             include: vec![ReportPart::Notes],
-            exclude: vec![ReportPart::History, ReportPart::Appendix],
+            exclude: vec![ReportPart::History],
             ..ReportOptionArgs::default()
         };
-        let expected = ReportOptions {
-            group_by: ChapterKind::Risk,
-            verdicts: [ReportVerdict::Open].into(),
-            evidence: EvidenceDetail::All,
-            notes: true,
-            appendix: false,
-            ..ReportOptions::default()
+        let expected = ChosenOptions {
+            group_by: Some(ChapterKind::Risk),
+            verdicts: Some([ReportVerdict::Open].into()),
+            evidence: None,
+            parts: [(ReportPart::Notes, true), (ReportPart::History, false)].into(),
         };
-        let options = |args: &ReportOptionArgs| args.options(&template, ExportFormat::Pdf);
-        assert_eq!(options(&args), expected);
+        assert_eq!(args.chosen(), expected);
         let plain = ReportOptionArgs::default();
-        assert_eq!(options(&plain).evidence, EvidenceDetail::All);
+        assert_eq!(plain.chosen(), ChosenOptions::default());
         assert!(args.is_given() && !plain.is_given());
     }
 }

@@ -1,6 +1,6 @@
 //! Forms, from the first key to the response of the service.
 
-use crate::base::PollEvent;
+use crate::base::{PollEvent, SavedExport};
 use crate::core::update::Msg;
 use crate::forms::{FieldId, FieldValue, LineNote};
 use crate::prompts::{Prompt, Then};
@@ -806,12 +806,19 @@ fn draft_restores_only_changed_fields() {
 #[test]
 fn report_made_in_the_pane_of_reports_says_that_it_is_not_listed() {
     let mut app = TestDashboard::new();
-    let saved = || Msg::Exported("6 findings".into(), Ok("/tmp/report-Acme.html".into()));
+    let saved = || {
+        Msg::Exported(Ok(SavedExport {
+            path: "/tmp/report-Acme.html".into(),
+            contents: "6 findings, 2 excluded".into(),
+            is_masked: true,
+        }))
+    };
     app.keys("6 n ctrl-o");
     app.send(saved());
     assert!(
-        app.notices()
-            .contains("saved to /tmp/report-Acme.html · not listed here"),
+        app.notices().contains(
+            "6 findings, 2 excluded saved to /tmp/report-Acme.html · masked · not listed here"
+        ),
         "{}",
         app.notices()
     );

@@ -275,7 +275,12 @@ fn masked_exports_of_a_manual_finding_hold_no_secrets() {
         };
         check(
             format.as_str(),
-            &String::from_utf8(scandeck_domain::export::write(*format, &export).unwrap()).unwrap(),
+            &String::from_utf8(
+                scandeck_domain::export::write(*format, &export)
+                    .unwrap()
+                    .bytes,
+            )
+            .unwrap(),
         );
     }
     let [Effect::Copy { text, .. }] = &dashboard.keys("y j")[..] else {

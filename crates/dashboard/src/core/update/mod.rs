@@ -64,13 +64,12 @@ pub mod prompts;
 pub mod setup;
 pub mod steps;
 
-use crate::base::{Effect, Layout, Now, Pane, RowRef, Tab, Tone};
+use crate::base::{Effect, Layout, Now, Pane, RowRef, SavedExport, Tab, Tone};
 use crate::core::{Msg, commands};
 use crate::model::{Modal, Model, SEEN_AFTER};
 use crate::text::DetailSubject;
 use crate::{activity, findings, payloads};
 use scandeck_wire::contract::{Scan, ScanId, Shared};
-use std::path::Path;
 use std::time::Duration;
 
 /// Handles a message: changes the model and returns the requests to the outside.
@@ -170,8 +169,8 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, effects),
-        Msg::Exported(rows, Ok(path)) => notify_exported(model, rows, &path),
-        Msg::Exported(_, failed) => answers::handle_saved(model, failed, effects),
+        Msg::Exported(Ok(saved)) => notify_exported(model, &saved),
+        Msg::Exported(Err(problem)) => answers::handle_saved(model, Err(problem), effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
@@ -213,10 +212,12 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
     }
 }
 
-fn notify_exported(model: &mut Model, rows: String, path: &Path) {
+fn notify_exported(model: &mut Model, saved: &SavedExport) {
     let is_listed = model.navigation.focus.pane != Pane::Reports;
     let unlisted = if is_listed { "" } else { " · not listed here" };
-    let text = format!("{rows} saved to {}{unlisted}", path.display());
+    let masked = if saved.is_masked { " · masked" } else { "" };
+    let (contents, path) = (&saved.contents, saved.path.display());
+    let text = format!("{contents} saved to {path}{masked}{unlisted}");
     model.notify(Tone::Good, text);
 }
 

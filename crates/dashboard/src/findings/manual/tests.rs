@@ -357,7 +357,7 @@ fn finding_from_captures_describes_payload_in_every_export() {
             mask: None,
             frame: None,
         };
-        let written = String::from_utf8(write(format, &export).unwrap()).unwrap();
+        let written = String::from_utf8(write(format, &export).unwrap().bytes).unwrap();
         assert!(
             written.contains("SSRF through q") && written.contains("t1.acme.test"),
             "{format:?}: {written}"
