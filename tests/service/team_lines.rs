@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use scandeck::contract::Stamp;
 use scandeck::oob::Payload;
 use scandeck::service::keys::Role;
 use scandeck::triage::{
@@ -32,7 +33,7 @@ fn samples() -> Vec<Event> {
         seen: Some(Sighting {
             finding: 7.into(),
             scan: Some(8.into()),
-            started: Some("2026-11-29 11:00:00".parse().unwrap()),
+            started: Stamp::parse("2026-11-29 11:00:00"),
             epss: Some(0.25),
             ..Sighting::default()
         }),
@@ -91,13 +92,14 @@ fn samples() -> Vec<Event> {
     let event = |(number, (subject, change))| Event {
         id: id(number),
         clock: number,
-        at: "2026-11-29 12:00:00".parse().unwrap(),
+        at: Stamp::parse("2026-11-29 12:00:00").unwrap(),
         who: "anna".into(),
         workspace: "Default".into(),
         batch: id(1),
         after: vec![id(1)],
         subject,
         change,
+        sent_by: None,
     };
     (1..).zip(changes).map(event).collect()
 }
@@ -234,7 +236,7 @@ async fn every_unreadable_payload_is_refused() {
     let service = TestService::in_dir(temp.path()).await;
     let anna = TeamMember::join(&service, temp.path(), "anna", Role::Triage).await;
     let payload = Payload {
-        at: Some("2026-11-29 12:00:00".parse().unwrap()),
+        at: Stamp::parse("2026-11-29 12:00:00"),
         offset: Some(-3),
         number: Some(4),
         finding: Some(FindingKey(7)),

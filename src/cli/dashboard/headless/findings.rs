@@ -20,7 +20,6 @@ use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Presence, ScanSighting, TimelineEntry};
 use scandeck_report::evidence_cell;
 use scandeck_wire::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
-use scandeck_wire::text::plural;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -327,10 +327,8 @@ async fn refused_rows_are_counted_by_reason_until_they_are_sent_again() {
     ann.exchange.retry_refused("acme").await.unwrap();
     ann.sync().await;
     assert_eq!(ann.exchange.refused("acme").await.unwrap(), []);
-    assert_eq!(
-        (service.state().events.len(), service.state().payloads.len()),
-        (2, 1)
-    );
+    let state = service.state();
+    assert_eq!((state.events.len(), state.payloads.len()), (2, 1));
 }
 
 #[tokio::test]
