@@ -115,7 +115,7 @@ fn damaged(value: &Value) -> Vec<Value> {
             Some(json!(-1)),
             Some(json!(7)),
             Some(json!(1.5)),
-            Some(json!(1e300)),
+            Some(json!(1e30)),
             Some(json!(true)),
             Some(json!("x")),
             Some(json!("undo")),

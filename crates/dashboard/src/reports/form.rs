@@ -152,9 +152,8 @@ fn option_fields() -> Vec<FormField> {
     let chapters = at(&ChapterKind::NAMES, defaults.group_by.as_str());
     let evidence = at(&EvidenceDetail::NAMES, defaults.evidence.as_str());
     let mut fields = vec![
-        FormField::line(FieldId::Template, "Template", "").with_help(
-            "TOML file with texts and options of a client; other values here replace its options",
-        ),
+        FormField::line(FieldId::Template, "Template", "")
+            .with_help("TOML file with texts and options of a client; optional"),
         FormField::choice(FieldId::Chapters, "Chapters", ChapterKind::NAMES, chapters),
         FormField::choice(
             FieldId::ReportVerdicts,
@@ -425,9 +424,14 @@ fn summary(form: &Form) -> Vec<String> {
     };
     let counted = counted(form, count(form, set));
     if is_local(form) {
-        return vec![format!(
+        let mut lines = vec![format!(
             "Saved immediately: {counted} with decisions and severity overrides."
         )];
+        if form.filled(FieldId::Template).is_some() {
+            let rule = "Options that you leave at their defaults are those of the template.";
+            lines.push(rule.to_owned());
+        }
+        return lines;
     }
     let mut lines = vec![
         format!(

@@ -75,7 +75,7 @@ impl Checkpoints {
 
     /// Moves the whole log into the file and empties it: it contains deleted texts until it is
     /// overwritten.
-    pub async fn empty_log(&self) {
+    pub async fn empty_log(&self) -> bool {
         let mut is_busy = true;
         for _ in 0..EMPTY_TRIES {
             // Each waits for the readers of the log, for as long as SQLite waits for a lock.
@@ -88,12 +88,13 @@ impl Checkpoints {
                 Err(error) => tracing::warn!(%error, "write-ahead log not emptied"),
             }
             if !is_busy {
-                return;
+                return true;
             }
         }
         tracing::warn!(
             "write-ahead log not emptied: it contains deleted texts until the service ends"
         );
+        false
     }
 
     pub async fn close(&self) {

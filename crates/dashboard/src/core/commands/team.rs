@@ -64,9 +64,13 @@ fn join(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
 }
 
 fn retry(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let refused = model.connection.team.refused_rows();
+    let team = &model.connection.team;
+    let refused = team.refused_rows();
     if refused == 0 {
         return Err("the service refused no decision of this workspace".to_owned());
+    }
+    if team.is_unshared() {
+        return Err("decisions of this workspace are not shared; use `:team join`".to_owned());
     }
     let workspace = model.navigation.scope.workspace;
     let workspace = workspace.ok_or("no workspace is open")?;

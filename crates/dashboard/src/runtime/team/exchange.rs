@@ -179,14 +179,24 @@ impl TeamExchange {
     }
 
     /// The log under the present name of its workspace.
+    ///
+    /// Where another service has a workspace of the old or the new name, nobody can tell whose
+    /// positions the rows have: all of these logs are exchanged from their beginning.
     async fn renamed(&mut self, mut log: TeamLog, name: &Shared) -> Result<TeamLog, StoreError> {
         if log.workspace != *name {
+            let mut mixed = self.decisions.team_logs_of(&log.workspace).await?;
+            mixed.extend(self.decisions.team_logs_of(name).await?);
             self.payloads.rename_workspace(&log.workspace, name).await?;
             self.decisions
                 .rename_workspace(&log.workspace, name)
                 .await?;
             log.workspace = name.clone();
             self.decisions.put_team_log(&log).await?;
+            if mixed.len() > 1 {
+                for one in &mixed {
+                    self.decisions.forget_marks(one).await?;
+                }
+            }
         }
         Ok(log)
     }

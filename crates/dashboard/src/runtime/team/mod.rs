@@ -215,7 +215,7 @@ impl TeamTask {
                 true
             }
             TeamRequest::Retry { workspace } => match self.workspace.clone() {
-                Some((id, name)) if id == workspace => {
+                Some((id, name)) if id == workspace && self.stage == ShareStage::Shared => {
                     if let Err(error) = self.retry(&name).await {
                         self.fail(&error).await;
                     }

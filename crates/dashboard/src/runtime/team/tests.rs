@@ -230,6 +230,35 @@ async fn services_with_a_workspace_of_one_name_do_not_share_the_sent_mark() {
 }
 
 #[tokio::test]
+async fn workspace_renamed_to_a_name_of_another_service_is_exchanged_from_its_beginning() {
+    let (first, second) = (RunningFake::start().await, RunningFake::start().await);
+    let mut ann = Home::new(&first, "ann", 1).await;
+    ann.decides(1, Verdict::Confirmed).await;
+    ann.sync().await;
+    let beta = TeamWorkspace {
+        service: "6f".into(),
+        name: "beta".into(),
+        ..workspace()
+    };
+    let client = second.client("ann").await;
+    let directory = ann.directory.path();
+    let mut exchange = TeamExchange::open(client, directory).await.unwrap();
+    let mut log = exchange.join(&beta, true).await.unwrap();
+    exchange.pull(&mut log, None).await.unwrap();
+    assert_eq!(exchange.push(&log).await.unwrap().events, 0);
+    let renamed = TeamWorkspace {
+        name: "acme".into(),
+        ..beta
+    };
+    let Attached::Log(mut log) = exchange.attach(&renamed).await.unwrap() else {
+        panic!("shared already");
+    };
+    exchange.pull(&mut log, None).await.unwrap();
+    assert_eq!(exchange.push(&log).await.unwrap().events, 1);
+    assert_eq!(ann.log().await.last, 0, "read again");
+}
+
+#[tokio::test]
 async fn event_of_another_author_names_the_member_who_sent_it() {
     let service = RunningFake::start().await;
     let mut ann = Home::new(&service, "ann", 1).await;

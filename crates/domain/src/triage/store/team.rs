@@ -214,6 +214,22 @@ impl Store {
             .map_err(failed)
     }
 
+    /// The positions on this machine are no longer those of this log.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub async fn forget_marks(&mut self, log: &TeamLog) -> Result<(), StoreError> {
+        let failed = self.file.failed();
+        let query = sqlx::query("UPDATE sync SET has_marks = 0 WHERE service = ? AND id = ?")
+            .bind(log.service.to_string())
+            .bind(log.id.0);
+        query
+            .execute(&mut self.file.connection)
+            .await
+            .map(drop)
+            .map_err(failed)
+    }
+
     /// Stores events of the service together with the place in its log, and returns how many were
     /// not here. An event that is here already gets its position; its content remains.
     ///
