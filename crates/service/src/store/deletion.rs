@@ -435,7 +435,7 @@ mod tests {
         let file = temp.path().join("scandeck.db");
         let store = store_with_scans(&file).await;
         // Few rows: their deletion ends within the limit of the shutdown on a busy machine too.
-        let most = sqlx::query("DELETE FROM raw_lines WHERE scan_id = 1 AND id > 200");
+        let most = sqlx::query("DELETE FROM raw_lines WHERE scan_id = 1 AND id > 20");
         store.execute(most).await.unwrap();
         {
             let deletion = std::pin::pin!(store.delete_scan(ScanId(1)));
