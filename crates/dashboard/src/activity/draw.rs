@@ -1,17 +1,24 @@
-//! The calls of the API: those in flight, then the last ones, and the detail of one.
+//! The calls of the API: those in flight, then the last ones, and the detail of one. Above them are
+//! the notes of colleagues that mention the user.
 
 use crate::base::{Link, RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction};
+use crate::model::team::note_line;
 use crate::ui::{
     Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, ListState, PaneDrawing, Slot,
     TableColumn, ViewCache, cell, draw_columns, fact, format, is_constant, key, pane_of, plain,
     retry_in, sampled_items, widest, words,
 };
-use ratatui::prelude::{Buffer, Line, Style};
+use ratatui::prelude::{Buffer, Constraint, Layout, Line, Style, Widget};
 use scandeck_client::calls::ApiCall;
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::text;
 use std::time::Duration;
+
+/// Most notes above the calls.
+const MOST_NOTES: usize = 3;
+/// Rows of the calls, with their frame, before there is room for notes.
+const FEWEST_ROWS: u16 = 8;
 
 /// What is equal or empty in all shown calls gives way to the path.
 const COLUMNS: &[ListColumn<ApiCall>] = &[
@@ -85,6 +92,7 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> ShownRows {
+    let slot = &below_notes(cx, buf, slot);
     let remote = &cx.model.data.calls;
     let pane = ListPane {
         note: words(note(cx), cx.theme.dim()),
@@ -101,6 +109,40 @@ pub(crate) fn draw_list(
         ..pane_of::<ApiCall>(cx)
     };
     draw_columns(cx, buf, slot, cache, pane, COLUMNS)
+}
+
+/// Draws the newest notes that mention the user; returns the room below them.
+fn below_notes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
+    let notes = cx.model.notes_to_me();
+    let rows = 1 + notes.len().min(MOST_NOTES) as u16;
+    if notes.is_empty() || slot.area.height < rows + FEWEST_ROWS {
+        return slot.clone();
+    }
+    let [title, lines, below] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(rows - 1),
+        Constraint::Fill(1),
+    ])
+    .areas(slot.area);
+    let verb = if notes.len() == 1 {
+        "mentions"
+    } else {
+        "mention"
+    };
+    let title_text = format!(
+        "{} {verb} you {} :mentions shows the findings",
+        text::plural(notes.len(), "note"),
+        cx.theme.glyphs.separator
+    );
+    words(title_text, cx.theme.strong()).render(title, buf);
+    for (row, note) in lines.rows().zip(&notes) {
+        let line = note_line(note);
+        words(cx.shown(&line).into_owned(), cx.theme.text()).render(row, buf);
+    }
+    Slot {
+        area: below,
+        ..slot.clone()
+    }
 }
 
 /// `2 in flight · 231 of 250/min left · 84 MB RAM`.

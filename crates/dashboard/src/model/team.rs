@@ -17,7 +17,7 @@ use scandeck_domain::triage::{Change, Event, FindingKey, IssueId, Subject};
 use scandeck_wire::contract::team::{Purged, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::RefusedRows;
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{self, plural};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -250,13 +250,9 @@ impl Model {
 
     /// The notes in this workspace that mention the user, newest first.
     pub(crate) fn notes_to_me(&self) -> Vec<&Arc<Event>> {
-        let state = &self.findings.triage.state;
-        let here = self.workspace_name();
-        let is_shown = |event: &&Arc<Event>| {
-            event.workspace == here && self.mentions_me(event) && !state.is_undone(event.batch)
-        };
-        let mut notes: Vec<&Arc<Event>> = state.events().filter(is_shown).collect();
-        notes.reverse();
+        let all = self.findings.triage.state.notes();
+        let mut notes: Vec<&Arc<Event>> = all.filter(|event| self.mentions_me(event)).collect();
+        notes.sort_by_key(|event| std::cmp::Reverse((event.clock, event.id)));
         notes
     }
 }
@@ -300,6 +296,20 @@ pub(crate) fn subject_name(event: &Event) -> Shared {
         Subject::Finding(identity) => identity.name.clone(),
         _ => "a finding".into(),
     }
+}
+
+/// `2026-11-29 09:12:44  bob on Open redirect: @anna please check`.
+pub(crate) fn note_line(note: &Event) -> String {
+    let words = match &note.change {
+        Change::Note(words) => words.trim().lines().next().unwrap_or_default(),
+        _ => "",
+    };
+    let (at, who, name) = (note.at, text::clean(&note.who), subject_name(note));
+    format!(
+        "{at}  {who} on {}: {}",
+        text::clean(&name),
+        text::clean(words)
+    )
 }
 
 /// `anna deleted the shared decisions of Acme at 14:02; yours remain on this machine`.

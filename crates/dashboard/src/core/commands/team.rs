@@ -2,7 +2,7 @@
 //! mention the user.
 
 use crate::base::{Effect, Pane, TeamRequest, Tone};
-use crate::model::team::{purge_words, subject_name};
+use crate::model::team::{note_line, purge_words};
 use crate::model::{Model, navigation};
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use scandeck_wire::contract::team::Viewer;
@@ -113,12 +113,7 @@ fn team_text(model: &Model) -> String {
         body.push_str("\nNotes that mention you\n");
     }
     for note in notes.iter().take(MOST_NOTES) {
-        let scandeck_domain::triage::Change::Note(words) = &note.change else {
-            continue;
-        };
-        let first = text::clean(words.trim().lines().next().unwrap_or_default());
-        let (at, who, name) = (note.at, text::clean(&note.who), subject_name(note));
-        _ = writeln!(body, "{at}  {who} on {name}: {first}");
+        _ = writeln!(body, "{}", note_line(note));
     }
     body
 }

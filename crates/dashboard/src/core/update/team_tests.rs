@@ -457,7 +457,16 @@ fn mention_in_a_note_is_reported_once_and_listed() {
         shown.contains("bob on Git repository: please look"),
         "{shown}"
     );
-    app.keys("esc : 'mentions' enter");
+    app.keys("esc 8");
+    let shown = app.frame().join("\n");
+    for expected in [
+        "1 note mentions you · :mentions shows the findings",
+        "bob on Git repository: please look, @Anna",
+        "/scans?page=1",
+    ] {
+        assert!(shown.contains(expected), "{shown}");
+    }
+    app.keys(": 'mentions' enter");
     assert_eq!(app.shown(Pane::Findings), [2]);
 }
 

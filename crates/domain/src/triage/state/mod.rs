@@ -172,6 +172,12 @@ impl TriageState {
             .filter_map(|key| self.finding_states.get(key)?.manual.as_deref())
     }
 
+    /// The effective notes on all findings, in no order.
+    pub fn notes(&self) -> impl Iterator<Item = &Arc<Event>> {
+        let states = self.finding_states.values();
+        states.flat_map(|finding_state| &finding_state.notes)
+    }
+
     /// Pinned baseline of a workspace.
     pub fn baseline(&self, workspace: &str) -> Option<&Baseline> {
         self.baselines.get(workspace)
