@@ -395,6 +395,28 @@ async fn hostile_pages_end_and_store_nothing_absurd() {
     assert_eq!(service.state().events.len(), 1);
 }
 
+#[tokio::test]
+async fn sender_remains_when_another_member_restores_the_log() {
+    let service = RunningFake::start().await;
+    let mut ann = Home::new(&service, "ann", 1).await;
+    let mut bob = Home::new(&service, "bob", 2).await;
+    bob.pull().await.unwrap();
+    bob.decides(1, Verdict::Confirmed).await;
+    bob.push().await.unwrap();
+    ann.pull().await.unwrap();
+    service.state().restore(0);
+    for home in [&mut ann, &mut bob] {
+        home.sync().await;
+    }
+    for home in [&ann, &bob] {
+        let (stored, _) = home.stored().await;
+        assert_eq!(stored, home.member.state);
+        let events: Vec<_> = stored.events().collect();
+        let senders: Vec<_> = events.iter().map(|event| event.sent_by.as_ref()).collect();
+        assert_eq!(senders, [None]);
+    }
+}
+
 /// A step of one of two members.
 #[derive(Clone, Debug)]
 enum Step {

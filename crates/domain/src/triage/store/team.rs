@@ -231,7 +231,8 @@ impl Store {
     }
 
     /// Stores events of the service together with the place in its log, and returns how many were
-    /// not here. An event that is here already gets its position; its content remains.
+    /// not here. An event that is here already gets its position; its content and its sender remain,
+    /// because any member sends it again to a service that was restored from a backup.
     ///
     /// # Errors
     /// If the file cannot be written; then nothing is stored.
@@ -267,8 +268,7 @@ impl Store {
             });
             query.push(
                 " ON CONFLICT (id) DO UPDATE SET
-                    position = excluded.position, workspace = excluded.workspace, refused = NULL,
-                    sender = excluded.sender",
+                    position = excluded.position, workspace = excluded.workspace, refused = NULL",
             );
             query.build().execute(&mut *change).await.map_err(&failed)?;
         }
