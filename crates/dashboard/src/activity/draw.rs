@@ -116,7 +116,7 @@ fn below_notes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
     let notes = cx.model.notes_to_me();
     let rows = 1 + notes.len().min(MOST_NOTES) as u16;
     if notes.is_empty() || slot.area.height < rows + FEWEST_ROWS {
-        return slot.clone();
+        return *slot;
     }
     let [title, lines, below] = Layout::vertical([
         Constraint::Length(1),
@@ -141,7 +141,7 @@ fn below_notes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
     }
     Slot {
         area: below,
-        ..slot.clone()
+        ..*slot
     }
 }
 

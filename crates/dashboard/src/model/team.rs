@@ -250,8 +250,10 @@ impl Model {
 
     /// The notes in this workspace that mention the user, newest first.
     pub(crate) fn notes_to_me(&self) -> Vec<&Arc<Event>> {
+        let here = self.workspace_name();
         let all = self.findings.triage.state.notes();
-        let mut notes: Vec<&Arc<Event>> = all.filter(|event| self.mentions_me(event)).collect();
+        let is_shown = |event: &&Arc<Event>| event.workspace == here && self.mentions_me(event);
+        let mut notes: Vec<&Arc<Event>> = all.filter(is_shown).collect();
         notes.sort_by_key(|event| std::cmp::Reverse((event.clock, event.id)));
         notes
     }
