@@ -11,6 +11,7 @@ use scandeck::service::keys::{Role, add_key};
 use serde_json::json;
 
 use super::TestService;
+use super::database::use_file;
 
 fn open(path: &Path) -> DataDir {
     DataDir::open(path).unwrap()
@@ -24,6 +25,7 @@ async fn backup_of_running_service_restores_its_data_and_keys() {
         temp.path().join("backup"),
         temp.path().join("to"),
     );
+    use_file(&from);
     let service = TestService::in_dir(&from).await;
     let key = add_key(&open(&from), "ci", Role::Read, "ana@box")
         .await
@@ -116,6 +118,7 @@ async fn backup_without_keys_or_damaged_backup_is_recognized() {
         temp.path().join("backup"),
         temp.path().join("to"),
     );
+    use_file(&from);
     TestService::in_dir(&from).await.stop().await;
     back_up_dir(&open(&from), &backup, false).await.unwrap();
     let names: Vec<_> = fs::read_dir(&backup)

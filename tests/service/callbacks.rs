@@ -1,6 +1,7 @@
 //! `report_callback` of scans and `webhook_url` of reports.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +16,7 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 use super::TestService;
+use super::database::rows;
 use super::runner::{ScriptedRunner, typical_events};
 
 /// A receiver that returns these statuses, then 200.
@@ -258,24 +260,16 @@ async fn failing_callback_stops_after_five_attempts() {
             .await;
     }
     received(&alive, 1).await;
-    let database = sqlx::SqlitePool::connect_with(
-        sqlx::sqlite::SqliteConnectOptions::new()
-            .filename(dir.path().join("scandeck.db"))
-            .read_only(true),
-    )
-    .await
-    .unwrap();
     for count in 1..=4 {
         received(&dead, count).await;
         // The service stores an attempt after its response, and schedules the next one then.
-        until_failed_attempts(&database, &[count as i64]).await;
+        until_failed_attempts(dir.path(), &[count as i64]).await;
         clock.advance(SignedDuration::from_secs(3));
     }
     received(&dead, 5).await;
-    until_failed_attempts(&database, &[]).await;
+    until_failed_attempts(dir.path(), &[]).await;
     clock.advance(SignedDuration::from_secs(600));
     assert_eq!(dead.received_requests().await.unwrap().len(), 5);
-    database.close().await;
     service.stop().await;
 }
 
@@ -293,16 +287,10 @@ async fn advance_until(clock: &ManualClock, server: &MockServer, count: usize) {
 }
 
 /// Waits until the queued deliveries have these numbers of failed attempts.
-async fn until_failed_attempts(database: &sqlx::SqlitePool, expected: &[i64]) {
+async fn until_failed_attempts(dir: &Path, expected: &[i64]) {
+    let expected: Vec<String> = expected.iter().map(i64::to_string).collect();
     let polling = async {
-        loop {
-            let stored: Vec<i64> = sqlx::query_scalar("SELECT tries FROM deliveries ORDER BY id")
-                .fetch_all(database)
-                .await
-                .unwrap();
-            if stored == expected {
-                return;
-            }
+        while rows(dir, "SELECT tries FROM deliveries ORDER BY id").await != expected {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     };
@@ -338,18 +326,11 @@ async fn callback_redirect_out_of_scope_ends_the_delivery() {
             .map(|one| one.url.path().to_owned())
             .collect::<Vec<_>>()
     };
-    let database = sqlx::SqlitePool::connect_with(
-        sqlx::sqlite::SqliteConnectOptions::new()
-            .filename(dir.path().join("scandeck.db"))
-            .read_only(true),
-    )
-    .await
-    .unwrap();
     service
         .scan_with_callback(json!({"url": format!("{}/out", server.uri())}))
         .await;
     received(&server, 1).await;
-    until_failed_attempts(&database, &[]).await;
+    until_failed_attempts(dir.path(), &[]).await;
     // A redirect within the scope is followed; by then, every further attempt of the first delivery
     // would be due.
     clock.advance(SignedDuration::from_secs(600));
@@ -357,6 +338,5 @@ async fn callback_redirect_out_of_scope_ends_the_delivery() {
         .scan_with_callback(json!({"url": format!("{}/in", server.uri())}))
         .await;
     assert_eq!(paths(&received(&server, 3).await), ["/out", "/in", "/hook"]);
-    database.close().await;
     service.stop().await;
 }

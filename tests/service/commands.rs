@@ -275,6 +275,8 @@ async fn status_without_service_fails_and_stop_succeeds() {
         0,
         "a command that only reads creates no file"
     );
+    // This process has no variable with the URL of a database.
+    super::database::use_file(temp.path());
     let service = TestService::in_dir(temp.path()).await;
     let scan = service.scan(service.target("127.0.0.1").await).await;
     service.until_status(scan, "running").await;

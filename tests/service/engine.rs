@@ -1,7 +1,7 @@
 //! The service with the real engine: a port scan of loopback from the request to its findings.
 
 use scandeck::service::scope::{ScopeEntry, ScopeFile};
-use scandeck::service::{DataDir, EndedScan, Parts, RunningScans, start_with};
+use scandeck::service::{EndedScan, Parts, RunningScans, start_with};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
@@ -116,7 +116,7 @@ async fn denial_ends_running_scan_and_names_it() {
         .await
         .created();
     let _connection = silent.accept().await.unwrap();
-    let dir = DataDir::open(dir.path()).unwrap();
+    let dir = super::database::data_dir(dir.path());
     let running = RunningScans::read(&dir)
         .await
         .unwrap()

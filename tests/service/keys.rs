@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use reqwest::Method;
+use scandeck::service::RateLimit;
 use scandeck::service::keys::{Role, add_key, list_keys, revoke_key};
-use scandeck::service::{DataDir, RateLimit};
 use serde_json::json;
 
 use super::{JsonResponse, PATIENCE, TestService, settings};
@@ -13,7 +13,7 @@ use super::{JsonResponse, PATIENCE, TestService, settings};
 const TOOL: i64 = 70;
 
 async fn add(dir: &Path, name: &str, role: Role) -> String {
-    add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box")
+    add_key(&super::database::data_dir(dir), name, role, "ana@box")
         .await
         .unwrap()
         .expect("a free name")
@@ -196,7 +196,7 @@ async fn role_restricts_changes_of_key() {
 #[tokio::test]
 async fn key_is_stored_hashed_and_refused_after_its_revocation() {
     let temp = tempfile::tempdir().unwrap();
-    let dir = DataDir::open(temp.path()).unwrap();
+    let dir = super::database::data_dir(temp.path());
     // Before the first start of the service, and while it runs.
     let early = add(temp.path(), "early", Role::Read).await;
     let service = TestService::in_dir(temp.path()).await;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::clock::ManualClock;
+use super::database::use_file;
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::WorkspaceId;
 use scandeck::service::{DataDir, Holder, Parts, Settings, StartError, start, start_with};
@@ -38,6 +39,7 @@ async fn locked_directory_names_running_service() {
 #[tokio::test]
 async fn data_directory_records_addresses_and_keeps_key() {
     let temp = tempfile::tempdir().unwrap();
+    use_file(temp.path());
     let service = TestService::in_dir(temp.path()).await;
     let dir = DataDir::open(temp.path()).unwrap();
     let Holder::Running(Some(info)) = dir.holder().unwrap() else {

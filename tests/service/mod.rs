@@ -8,8 +8,10 @@ mod backup;
 mod callbacks;
 mod clock;
 mod commands;
+mod database;
 mod document;
 mod engine;
+mod engines;
 mod etags;
 mod findings;
 mod keys;
@@ -71,6 +73,7 @@ pub struct JsonResponse {
 /// Settings with free ports and without a rate limit.
 pub fn settings(dir: &Path) -> Settings {
     let mut settings = Settings::new(dir).with_free_ports();
+    settings.database = database::database_of(dir);
     settings.rate_limit = RateLimit::Off;
     settings.allow_callbacks = vec!["127.0.0.0/8".parse().unwrap()];
     settings

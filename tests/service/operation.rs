@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use reqwest::Method;
-use scandeck::service::DataDir;
 use scandeck::service::keys::{Role, add_key};
 use serde_json::{Value, json};
 
@@ -44,7 +43,7 @@ async fn audit_log_names_the_key_of_every_change_and_refusal() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
     let key = add_key(
-        &DataDir::open(temp.path()).unwrap(),
+        &super::database::data_dir(temp.path()),
         "ci",
         Role::Scan,
         "ana@box",

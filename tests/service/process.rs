@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, getsid, kill_process};
 use scandeck::service::{DataDir, Holder};
 use serde_json::{Value, json};
 
+use super::database::{database_of, database_url, use_file};
 use super::network::{client, write_certificate};
 use super::{JsonResponse, PATIENCE};
 
@@ -21,6 +22,9 @@ fn program(command: &str, dir: &Path) -> Command {
         .arg(dir)
         .env("HTTP_PROXY", "http://127.0.0.1:9")
         .stdin(Stdio::null());
+    if database_of(dir).is_some() {
+        program.env("SCANDECK_DATABASE_URL", database_url(dir).unwrap());
+    }
     program
 }
 
@@ -336,7 +340,8 @@ fn changes_of_keys_and_backups_name_the_directory() {
         temp.path().join("backup"),
         temp.path().join("own.key"),
     );
-    std::fs::create_dir(&dir).unwrap();
+    // `backup` saves files only.
+    use_file(&dir);
     let (data, name) = (dir.canonicalize().unwrap().display().to_string(), "ci");
     for (arguments, message) in [
         (

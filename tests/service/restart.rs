@@ -8,6 +8,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::clock::ManualClock;
+use super::database::use_file;
 use super::runner::{ScriptedRunner, typical_events};
 use super::{TestService, settings};
 
@@ -219,6 +220,7 @@ fn occurrences(dir: &Path, text: &str) -> usize {
 #[tokio::test]
 async fn credentials_of_a_scan_are_in_no_file() {
     let dir = tempfile::tempdir().unwrap();
+    use_file(dir.path());
     let runner = ScriptedRunner::default();
     let service = TestService::with_parts(settings(dir.path()), None, runner.clone()).await;
     let params = json!({"authentication": {"cookies": "session=x1secret"}});

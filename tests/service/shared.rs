@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::database::database_of;
 use super::runner::{ScriptedRunner, typical_events};
 use super::{TestService, settings};
 
@@ -21,7 +22,9 @@ async fn second_service(dir: &Path) -> TestService {
     let other = dir.join("other");
     std::fs::create_dir(&other).unwrap();
     std::os::unix::fs::symlink(dir.join("one/scandeck.db"), other.join("scandeck.db")).unwrap();
-    TestService::in_dir(&other).await
+    let mut settings = settings(&other);
+    settings.database = database_of(&dir.join("one"));
+    TestService::with_settings(settings).await
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::clock::ManualClock;
+use super::database::use_file;
 use super::runner::ScriptedRunner;
 use super::{JsonResponse, PATIENCE, TestService, settings};
 
@@ -28,7 +29,7 @@ pub struct TeamMember {
 impl TeamMember {
     /// Adds a key with this name.
     pub async fn join(service: &TestService, dir: &Path, name: &str, role: Role) -> Self {
-        let key = add_key(&DataDir::open(dir).unwrap(), name, role, "ana@box").await;
+        let key = add_key(&super::database::data_dir(dir), name, role, "ana@box").await;
         Self::with_key(service, key.unwrap().expect("a free name"))
     }
 
@@ -382,7 +383,7 @@ async fn role_decides_who_reads_decides_and_purges_until_the_key_is_revoked() {
         let expected = if role >= Role::Admin { 200 } else { 403 };
         assert_eq!(purged.status, expected, "{role}");
         let name = format!("of-{role}");
-        let dir = DataDir::open(temp.path()).unwrap();
+        let dir = super::database::data_dir(temp.path());
         assert!(revoke_key(&dir, &name).await.unwrap());
         let refused = async {
             while member.send(Method::GET, "/me", "").await.status != 401 {
@@ -497,6 +498,7 @@ async fn purge_begins_an_epoch_that_others_see_with_its_author() {
 async fn positions_remain_after_a_restart_and_a_restored_backup_begins_an_epoch() {
     let temp = tempfile::tempdir().unwrap();
     let (home, backup) = (temp.path().join("home"), temp.path().join("backup"));
+    use_file(&home);
     let service = TestService::in_dir(&home).await;
     let dir = DataDir::open(&home).unwrap();
     let anna = TeamMember::join(&service, &home, "anna", Role::Triage).await;

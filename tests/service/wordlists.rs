@@ -1,6 +1,5 @@
 //! `/wordlists`.
 
-use scandeck::service::DataDir;
 use scandeck::service::import::{Imported, import_wordlist};
 use serde_json::{Value, json};
 
@@ -69,7 +68,7 @@ async fn wordlist_imported_while_service_runs_is_listed_and_deletable() {
         .unwrap();
     let tag = before.headers()["etag"].clone();
 
-    let dir = DataDir::open(temp.path()).unwrap();
+    let dir = super::database::data_dir(temp.path());
     let import = async |text: &str| {
         import_wordlist(&dir, "mine", "from a file", text)
             .await

@@ -23,6 +23,9 @@ const MAX_MESSAGE: usize = 1000;
 /// Characters of input that a message quotes.
 const MAX_QUOTED: usize = 80;
 
+/// Seconds after which the database may be available again.
+const UNAVAILABLE_SECONDS: i64 = 2;
+
 /// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -77,6 +80,17 @@ impl ApiError {
         tracing::error!(error = %format!("{error:#}"), "internal server error");
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal server error")
             .with_details("see the log of the service for the cause")
+    }
+
+    /// 503: the database cannot be used at the moment; the cause is logged here.
+    pub fn unavailable(error: impl fmt::Display) -> Self {
+        tracing::warn!(error = %format!("{error:#}"), "database not available");
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the database is not available",
+        )
+        .with_details("repeat the request")
+        .with_retry_after(UNAVAILABLE_SECONDS)
     }
 
     pub fn with_details(mut self, details: impl Into<String>) -> Self {

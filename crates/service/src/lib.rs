@@ -33,7 +33,7 @@ mod store;
 
 pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};
-pub use data::{backup, data_dir, import};
+pub use data::{backup, data_dir, import, migrate};
 pub use engine::ScanLimits;
 pub use errors::StartError;
 pub use guards::limits::KeyQuotas;
@@ -44,6 +44,7 @@ pub use net::{address, dns, resolver};
 pub use runs::worker::Runner;
 pub use settings::{RateLimit, Settings};
 pub use start::{Parts, Running, start, start_with};
+pub use store::DatabaseAddress;
 
 /// The OpenAPI document of the API, as at `/api/v2/openapi.json`.
 pub fn openapi_document() -> serde_json::Value {

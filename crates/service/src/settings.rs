@@ -12,13 +12,16 @@ use crate::engine::ScanLimits;
 use crate::guards::limits::KeyQuotas;
 use crate::net::connections::ConnectionLimits;
 use crate::net::tls::TlsFiles;
+use crate::store::DatabaseAddress;
 use scandeck_wire::contract::WorkspaceId;
 
 /// Settings of one service.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Contains the database, the key, the scope file, `service.json` and the lock.
+    /// Contains the database unless another one is named, the key, the scope file, `service.json` and the lock.
     pub data_dir: PathBuf,
+    /// The PostgreSQL database; without it the database is a file of the data directory.
+    pub database: Option<DatabaseAddress>,
     /// Address of the API; port 0 selects a free port.
     pub listen: SocketAddr,
     /// Address of the loggers; port 0 selects a free port.
@@ -93,6 +96,7 @@ impl Settings {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
+            database: None,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8765)),
             logger_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8766)),
             metrics_listen: None,

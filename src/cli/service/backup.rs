@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
 
 use super::{DataDirArg, audit};
@@ -43,6 +44,13 @@ pub struct RestoreArgs {
 /// When the target exists, or a file cannot be read or written.
 pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.required()?;
+    if let Some(address) = dir.postgres() {
+        bail!(
+            "the database is on the server of {address}: save it with `pg_dump --format=custom --file=scandeck.dump`, \
+             and copy the keys and scope.toml of {}",
+            dir.path().display()
+        );
+    }
     let copied = back_up_dir(&dir, &args.to, !args.without_keys).await?;
     audit(&dir, "backup", &args.to.display().to_string());
     note!(
@@ -91,6 +99,13 @@ fn elsewhere(dir: &DataDir, copied: &[&str]) -> Vec<String> {
 /// When a service runs, a database exists, or the backup cannot be used.
 pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.open()?;
+    if let Some(address) = dir.postgres() {
+        bail!(
+            "the database is on the server of {address}: stop the service, restore it with \
+             `pg_restore --clean --if-exists --dbname=DATABASE scandeck.dump`, and copy the keys and scope.toml to {}",
+            dir.path().display()
+        );
+    }
     if let Some(old) = restore_dir(&args.from, &dir, args.replace).await? {
         note!("previous database kept as {}", old.display());
     }

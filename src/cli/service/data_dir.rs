@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::Args;
 
-use scandeck_service::DataDir;
+use scandeck_service::{DataDir, DatabaseAddress};
 use scandeck_wire::base_dirs::NoHomeError;
 use scandeck_wire::text::io_cause;
 
@@ -17,6 +17,10 @@ pub struct DataDirArg {
     // Global: hints of the service end with `scandeck scope add TARGET --data-dir DIR`.
     #[arg(long, value_name = "DIR", global = true)]
     pub data_dir: Option<PathBuf>,
+    /// File (0600) with the URL of the PostgreSQL database of the service, which then has no
+    /// database in the data directory [default: SCANDECK_DATABASE_URL]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub database_file: Option<PathBuf>,
 }
 
 impl DataDirArg {
@@ -42,7 +46,16 @@ impl DataDirArg {
     /// When the path cannot be created or is not a directory.
     pub fn open(&self) -> anyhow::Result<DataDir> {
         let path = self.path()?;
-        DataDir::open(&path).map_err(|error| unusable(&path, &error))
+        let dir = DataDir::open(&path).map_err(|error| unusable(&path, &error))?;
+        Ok(dir.with_database(self.database()?)?)
+    }
+
+    /// The address of the PostgreSQL database, if one is given.
+    ///
+    /// # Errors
+    /// When the file is unreadable or others can read it, or the URL is invalid.
+    pub fn database(&self) -> anyhow::Result<Option<DatabaseAddress>> {
+        Ok(DatabaseAddress::find(self.database_file.as_deref())?)
     }
 
     /// Opens the directory if it exists.
@@ -51,7 +64,12 @@ impl DataDirArg {
     /// When the path is unreadable or is not a directory.
     pub fn existing(&self) -> anyhow::Result<Option<DataDir>> {
         let path = self.path()?;
-        DataDir::existing(&path).map_err(|error| unusable(&path, &error))
+        let dir = DataDir::existing(&path).map_err(|error| unusable(&path, &error))?;
+        let dir = dir.map(|dir| {
+            dir.with_database(self.database()?)
+                .map_err(anyhow::Error::from)
+        });
+        dir.transpose()
     }
 
     /// Opens the directory if it exists. A directory given with `--data-dir` must exist.

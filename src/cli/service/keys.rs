@@ -63,7 +63,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
         }
         KeysCommand::List => {
             let dir = directory.required()?;
-            let keys = if is_present(&dir.database())? {
+            let keys = if dir.has_database()? {
                 list_keys(&dir).await?
             } else {
                 Vec::new()
@@ -89,7 +89,7 @@ pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result
         }
         KeysCommand::Revoke { name } => {
             let dir = directory.required()?;
-            if !(is_present(&dir.database())? && revoke_key(&dir, &name).await?) {
+            if !(dir.has_database()? && revoke_key(&dir, &name).await?) {
                 bail!(
                     "key `{}` not found; `scandeck keys list` shows all keys",
                     text::clean(&name)

@@ -5,6 +5,7 @@ pub mod backup;
 pub mod data_dir;
 pub mod keys;
 mod limits;
+pub mod migrate;
 mod network;
 pub mod scope;
 pub mod serve;
@@ -39,6 +40,8 @@ pub enum ServiceCommand {
     Backup(backup::BackupArgs),
     /// Restore a backup of the local service
     Restore(backup::RestoreArgs),
+    /// Copy the database of the local service to PostgreSQL, and compare both
+    Migrate(migrate::MigrateArgs),
     /// Targets beyond this machine that the local service may scan: add, deny, import, remove, list
     Scope(scope::ScopeArgs),
     /// Scan tools of the local service, and the installed scanners that they use
@@ -67,6 +70,7 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Stop(directory) => stop::run(directory).await,
         ServiceCommand::Backup(args) => backup::back_up(args).await,
         ServiceCommand::Restore(args) => backup::restore(args).await,
+        ServiceCommand::Migrate(args) => migrate::run(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
         ServiceCommand::Tools(args) => tools::run(&args),
     }

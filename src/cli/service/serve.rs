@@ -138,6 +138,7 @@ impl ServeArgs {
     fn settings(self) -> anyhow::Result<Settings> {
         let defaults = self.network.apply(Settings::new(self.directory.path()?));
         Ok(Settings {
+            database: self.directory.database()?,
             // With an explicit address a busy port is an error.
             any_port: self.detached && self.listen.is_none() && self.logger_listen.is_none(),
             listen: self.listen.unwrap_or(defaults.listen),

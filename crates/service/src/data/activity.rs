@@ -24,7 +24,7 @@ pub struct Activity {
 /// # Errors
 /// When the database has another schema or cannot be read.
 pub async fn activity(dir: &DataDir, logger_days: i64) -> Result<Activity, StartError> {
-    let store = Store::open_beside(&dir.database()).await?;
+    let store = dir.open_store_beside().await?;
     let read = async {
         let (active, running) = (store.active_scans().await?, store.running_scans().await?);
         let loggers = store.live_loggers(logger_days, Timestamp::now()).await?;
@@ -66,7 +66,7 @@ impl RunningScans {
         if !matches!(dir.holder(), Ok(Holder::Running(_))) {
             return Ok(None);
         }
-        let store = Store::open_beside(&dir.database()).await?;
+        let store = dir.open_store_beside().await?;
         let ids = store.running_scan_ids().await.map_err(StartError::Store)?;
         Ok((!ids.is_empty()).then_some(Self { store, ids }))
     }

@@ -24,9 +24,11 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::errors::StartError;
+use crate::store::{DatabaseAddress, OpenedStore, Store};
 use scandeck_wire::base_dirs::{NoHomeError, state_home};
 use scandeck_wire::input_files::{InputError, InputKind, open_regular, read, read_text};
 use scandeck_wire::login::is_private_group;
+use scandeck_wire::sqlite::is_present;
 use scandeck_wire::text::plural;
 
 const INFO_FILE: &str = "service.json";
@@ -35,7 +37,11 @@ const MIN_KEY: usize = 16;
 
 /// An existing data directory.
 #[derive(Clone, Debug)]
-pub struct DataDir(PathBuf);
+pub struct DataDir {
+    path: PathBuf,
+    /// The PostgreSQL database that the service uses instead of `scandeck.db`.
+    postgres: Option<DatabaseAddress>,
+}
 
 /// The contents of `service.json`: the running service, or the last one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +58,9 @@ pub struct ServiceInfo {
     /// The file with the API key, if it is not `key` in the directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_file: Option<PathBuf>,
+    /// The file with the address of the PostgreSQL database, if the service uses one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database_file: Option<PathBuf>,
     /// Days a logger records.
     pub logger_days: i64,
 }
@@ -102,7 +111,7 @@ impl DataDir {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
         path.ancestors().skip(1).try_for_each(refuse_open_parent)?;
-        Ok(Self(path))
+        Ok(Self::at(path))
     }
 
     /// The directory at `path` if it exists; creates nothing.
@@ -111,7 +120,7 @@ impl DataDir {
     /// When it cannot be read or is not a directory.
     pub fn existing(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
         match path.as_ref().canonicalize() {
-            Ok(path) if path.is_dir() => Ok(Some(Self(path))),
+            Ok(path) if path.is_dir() => Ok(Some(Self::at(path))),
             Ok(_) => Err(io::Error::new(
                 io::ErrorKind::NotADirectory,
                 "not a directory",
@@ -121,16 +130,72 @@ impl DataDir {
         }
     }
 
+    fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            postgres: None,
+        }
+    }
+
+    /// The directory with a PostgreSQL database: the given one, or that of the service that runs, or
+    /// ran last, in the directory.
+    ///
+    /// # Errors
+    /// When the address cannot be read.
+    pub fn with_database(self, address: Option<DatabaseAddress>) -> Result<Self, StartError> {
+        let last = self.info().and_then(|info| info.database_file);
+        let postgres = match (address, last) {
+            (Some(address), _) => Some(address),
+            (None, Some(file)) => Some(DatabaseAddress::read(&file)?),
+            (None, None) => None,
+        };
+        Ok(Self { postgres, ..self })
+    }
+
+    /// The directory of a service with this database.
+    pub(crate) fn of_service(self, postgres: Option<DatabaseAddress>) -> Self {
+        Self { postgres, ..self }
+    }
+
+    /// The address of the database, if it is not a file of the directory.
+    pub fn postgres(&self) -> Option<&DatabaseAddress> {
+        self.postgres.as_ref()
+    }
+
+    /// Opens the database, and migrates it.
+    pub(crate) async fn open_store(&self) -> Result<OpenedStore, StartError> {
+        match &self.postgres {
+            Some(address) => Store::open_postgres(address, &self.path).await,
+            None => Store::open(&self.database()).await,
+        }
+    }
+
+    /// Opens the database that a running service uses.
+    pub(crate) async fn open_store_beside(&self) -> Result<Store, StartError> {
+        match &self.postgres {
+            Some(address) => Store::open_postgres_beside(address, &self.path).await,
+            None => Store::open_beside(&self.database()).await,
+        }
+    }
+
+    /// Whether there is a database, of which only the file may be missing.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn has_database(&self) -> io::Result<bool> {
+        Ok(self.postgres.is_some() || is_present(&self.database())?)
+    }
+
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The option that makes a command use this directory, with a blank before it; empty for the
     /// default directory.
     pub fn command_suffix(&self) -> String {
         match Self::default_path().map(|path| path.canonicalize()) {
-            Ok(Ok(default)) if default == self.0 => String::new(),
-            _ => format!(" --data-dir {}", self.0.display()),
+            Ok(Ok(default)) if default == self.path => String::new(),
+            _ => format!(" --data-dir {}", self.path.display()),
         }
     }
 
@@ -141,35 +206,35 @@ impl DataDir {
             let number = name.and_then(|name| name.strip_prefix("scandeck.db.bak-"));
             number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(is_copy).collect()
     }
 
     pub fn database(&self) -> PathBuf {
-        self.0.join("scandeck.db")
+        self.path.join("scandeck.db")
     }
 
     /// The scope file, which the scope check reads again after every change.
     pub fn scope_file(&self) -> PathBuf {
-        self.0.join("scope.toml")
+        self.path.join("scope.toml")
     }
 
     /// The default of `--api-key-file`.
     pub fn key_file(&self) -> PathBuf {
-        self.0.join("key")
+        self.path.join("key")
     }
 
     /// The default of `--secrets-key-file`.
     pub fn secrets_key_file(&self) -> PathBuf {
-        self.0.join("secrets.key")
+        self.path.join("secrets.key")
     }
 
     pub fn audit_log(&self) -> PathBuf {
-        self.0.join("audit.jsonl")
+        self.path.join("audit.jsonl")
     }
 
     pub fn callback_key_file(&self) -> PathBuf {
-        self.0.join("callback.key")
+        self.path.join("callback.key")
     }
 
     /// Takes the lock; `None` when another service holds it.
@@ -212,7 +277,7 @@ impl DataDir {
 
     /// Behind a link, the lock would be one of another directory.
     fn open_lock(&self, options: &mut OpenOptions) -> io::Result<File> {
-        let path = self.0.join("lock");
+        let path = self.path.join("lock");
         if path.is_symlink() {
             return Err(io::Error::other(format!(
                 "its lock is a link: remove it with `rm {}`",
@@ -230,24 +295,24 @@ impl DataDir {
 
     /// The contents of `service.json`; those of the last service when none is running.
     pub fn info(&self) -> Option<ServiceInfo> {
-        read_info(&self.0.join(INFO_FILE))
+        read_info(&self.path.join(INFO_FILE))
     }
 
     /// Renames `service.json` and returns its contents: until the new service is ready, no client
     /// must read the URLs of the last one.
     pub(crate) fn take_last_info(&self) -> Option<ServiceInfo> {
         // The file is missing after a failed start, which has renamed it already.
-        let last = self.0.join("last.json");
-        let _ = fs::rename(self.0.join(INFO_FILE), &last);
+        let last = self.path.join("last.json");
+        let _ = fs::rename(self.path.join(INFO_FILE), &last);
         read_info(&last)
     }
 
     /// Writes `service.json` atomically.
     pub(crate) fn write_info(&self, info: &ServiceInfo) -> io::Result<()> {
-        let mut file = tempfile::NamedTempFile::new_in(&self.0)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         serde_json::to_writer_pretty(&mut file, info)?;
         file.write_all(b"\n")?;
-        file.persist(self.0.join(INFO_FILE))?;
+        file.persist(self.path.join(INFO_FILE))?;
         Ok(())
     }
 }
@@ -351,6 +416,7 @@ mod tests {
             previous_logger_url: Some("http://127.0.0.1:3/".into()),
             pid: 7,
             api_key_file: Some("/etc/scandeck/key".into()),
+            database_file: Some("/etc/scandeck/database".into()),
             logger_days: 5,
         };
         dir.write_info(&info).unwrap();

@@ -63,8 +63,8 @@ pub(crate) async fn open_store(dir: &DataDir) -> Result<(Store, Option<DirLock>)
         dir.lock().await.map_err(files)?
     };
     let store = match running {
-        true => Store::open_beside(&dir.database()).await?,
-        false => Store::open(&dir.database()).await?.store,
+        true => dir.open_store_beside().await?,
+        false => dir.open_store().await?.store,
     };
     Ok((store, lock))
 }

@@ -4,3 +4,4 @@ pub mod activity;
 pub mod backup;
 pub mod data_dir;
 pub mod import;
+pub mod migrate;

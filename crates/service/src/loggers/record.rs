@@ -195,6 +195,7 @@ impl LoggerHandler {
             Ok(()) => refusal.map_or(Ok(()), Err),
             Err(NotRecorded::Refused) => Err(full()),
             Err(NotRecorded::Failed(error)) => Err(ApiError::internal(error)),
+            Err(NotRecorded::Unavailable(error)) => Err(ApiError::unavailable(error)),
         }
     }
 

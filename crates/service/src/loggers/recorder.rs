@@ -9,14 +9,20 @@
 //! The task never waits for a larger batch: the sync of one transaction gives the next batch time
 //! to grow.
 
+use std::time::{Duration, Instant};
+
 use tokio::sync::{mpsc, oneshot};
 
 use crate::store::captures::{LoggerQuota, NewCapture};
-use crate::store::{DatabaseError, Store};
+use crate::store::{DatabaseError, Store, unavailability};
 
 /// Largest number of requests per transaction; with bodies of 1 MiB it limits the memory of a
 /// batch.
 const BATCH: usize = 64;
+
+/// How long senders wait for a database that is away.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Why a request was not recorded.
 #[derive(Debug)]
@@ -25,6 +31,8 @@ pub enum NotRecorded {
     Refused,
     /// The database failed.
     Failed(String),
+    /// The database cannot be used at the moment.
+    Unavailable(String),
 }
 
 type QueuedCapture = (NewCapture, oneshot::Sender<Result<(), NotRecorded>>);
@@ -56,10 +64,29 @@ async fn write(store: Store, quota: LoggerQuota, mut receiver: mpsc::Receiver<Qu
     let mut entries: Vec<QueuedCapture> = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut entries, BATCH).await > 0 {
         let captures: Vec<&NewCapture> = entries.iter().map(|entry| &entry.0).collect();
-        let written = store.record_captures(&captures, quota).await;
+        let written = record_in(&store, &captures, quota).await;
         for (index, (_, answer)) in entries.drain(..).enumerate() {
             // A closed channel means that the sender hung up; its request is recorded.
             let _ = answer.send(outcome(&written, index));
+        }
+    }
+}
+
+/// Records a batch, and repeats it while the database is away: its restart must lose no request.
+/// A batch whose commit was done, but not answered, is recorded twice.
+async fn record_in(
+    store: &Store,
+    captures: &[&NewCapture],
+    quota: LoggerQuota,
+) -> Result<Vec<bool>, DatabaseError> {
+    let began = Instant::now();
+    loop {
+        match store.record_captures(captures, quota).await {
+            Err(error) if unavailability(&error).is_some() && began.elapsed() < PATIENCE => {
+                tracing::warn!(%error, "requests to loggers wait for the database");
+                tokio::time::sleep(RETRY_INTERVAL).await;
+            }
+            written => return written,
         }
     }
 }
@@ -68,6 +95,9 @@ fn outcome(written: &Result<Vec<bool>, DatabaseError>, index: usize) -> Result<(
     match written {
         Ok(recorded) if recorded.get(index) == Some(&true) => Ok(()),
         Ok(_) => Err(NotRecorded::Refused),
+        Err(error) if unavailability(error).is_some() => {
+            Err(NotRecorded::Unavailable(error.to_string()))
+        }
         Err(error) => Err(NotRecorded::Failed(error.to_string())),
     }
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::api::endpoint::Endpoint;
 use crate::errors::ApiError;
 use crate::state::App;
-use crate::store::DatabaseError;
+use crate::store::{DatabaseError, unavailability};
 use scandeck_wire::contract::{Created, DataEnvelope, WorkspaceId};
 
 /// The result of a handler.
@@ -70,6 +70,9 @@ async fn workspace_or_current(app: &App, given: Option<i64>) -> RouteResult<Work
 
 impl From<DatabaseError> for ApiError {
     fn from(error: DatabaseError) -> Self {
-        ApiError::internal(error)
+        match unavailability(&error) {
+            Some(_) => ApiError::unavailable(error),
+            None => ApiError::internal(error),
+        }
     }
 }

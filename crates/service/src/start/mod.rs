@@ -66,7 +66,7 @@ use crate::settings::Settings;
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
 use crate::store::jobs::seal_copy;
-use crate::store::{OpenedStore, Store};
+use crate::store::{DatabaseAddress, OpenedStore, Store};
 
 use sockets::{Sockets, api_url, check_exposure, local_url, metrics_note};
 
@@ -287,6 +287,7 @@ struct OpenedDir {
 impl OpenedDir {
     async fn open(settings: &Settings, now: Timestamp) -> Result<Self, StartError> {
         let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
+        let dir = dir.of_service(settings.database.clone());
         let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
             return Err(StartError::Held {
                 dir: dir.path().to_owned(),
@@ -295,7 +296,7 @@ impl OpenedDir {
         };
         let last = dir.take_last_info();
         let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
-        let OpenedStore { store, notes } = Store::open(&dir.database()).await?;
+        let OpenedStore { store, notes } = dir.open_store().await?;
         prepare(&store, settings, now).await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
@@ -328,6 +329,7 @@ impl OpenedDir {
             previous_logger_url: previous.map(Url::to_string),
             pid: std::process::id(),
             api_key_file: key_file.and_then(|file| file.canonicalize().ok()),
+            database_file: settings.database.as_ref().and_then(DatabaseAddress::file),
             logger_days: settings.logger_days,
         };
         self.dir.write_info(&info).map_err(files(self.dir.path()))?;

@@ -11,11 +11,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
 
-use super::{Store, StoreResult, WriteTransaction, json_ids, stamp, text};
+use super::sql::{SqlRow, SqlValue, sql};
+use super::{Store, StoreResult, WriteTransaction, stamp, text};
 use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared};
 
 /// The limits of one logger.
@@ -63,8 +61,8 @@ impl NewCapture {
     }
 }
 
-fn capture_of(row: SqliteRow) -> StoreResult<Capture> {
-    let headers: Vec<Shared> = serde_json::from_str(row.try_get("headers")?).unwrap_or_default();
+fn capture_of(row: &SqlRow) -> StoreResult<Capture> {
+    let headers: Vec<Shared> = serde_json::from_str(row.get("headers")?).unwrap_or_default();
     let header = |name: &str| {
         let found = headers
             .iter()
@@ -74,23 +72,23 @@ fn capture_of(row: SqliteRow) -> StoreResult<Capture> {
     };
     let user_agent = header("user-agent");
     Ok(Capture {
-        id: CaptureId(row.try_get("id")?),
-        ip_address: text(&row, "ip_address")?,
-        request_method: text(&row, "method")?,
-        url_params: text(&row, "query")?,
+        id: CaptureId(row.get("id")?),
+        ip_address: text(row, "ip_address")?,
+        request_method: text(row, "method")?,
+        url_params: text(row, "query")?,
         os: operating_system(&user_agent).into(),
         user_agent,
         request_body_type: header("content-type"),
         http_headers: headers,
-        request_body_base64: STANDARD.encode(row.try_get::<&[u8], _>("body")?).into(),
-        request_date: Some(stamp(row.try_get("received_at")?)),
-        path: Some(text(&row, "path")?),
-        http_version: Some(text(&row, "http_version")?),
-        remote_port: Some(row.try_get("remote_port")?),
+        request_body_base64: STANDARD.encode(row.get::<&[u8]>("body")?).into(),
+        request_date: Some(stamp(row.get("received_at")?)),
+        path: Some(text(row, "path")?),
+        http_version: Some(text(row, "http_version")?),
+        remote_port: Some(row.get("remote_port")?),
         raw_base64: row
-            .try_get::<Option<&[u8]>, _>("raw")?
+            .get::<Option<&[u8]>>("raw")?
             .map(|raw| STANDARD.encode(raw).into()),
-        problems: serde_json::from_str(row.try_get("problems")?).unwrap_or_default(),
+        problems: serde_json::from_str(row.get("problems")?).unwrap_or_default(),
     })
 }
 
@@ -120,28 +118,26 @@ impl Store {
         since: i64,
     ) -> StoreResult<Vec<(i64, i64)>> {
         let _permit = self.bulk().await;
-        sqlx::query_as(
-            "SELECT id, length(body) + length(headers) + ifnull(length(raw), 0)
+        sql(
+            "SELECT id, CAST(octet_length(body) + octet_length(headers) + coalesce(octet_length(raw), 0) AS BIGINT)
              FROM captures WHERE logger_id = $1 AND id > $2 ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
-        .fetch_all(self.read())
+        .all(self.read())
         .await
     }
 
     /// Captures in the order of their ids; deleted ones are missing.
     pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
         let _permit = self.bulk().await;
-        sqlx::query(
+        sql(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body,
                 raw, problems
-             FROM captures WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
+             FROM captures WHERE id IN list($1) ORDER BY id",
         )
-        .bind(json_ids(ids))
-        .try_map(capture_of)
-        .fetch_all(self.read())
-        .await
+        .bind_ids(ids)
+        .all_as(self.read(), capture_of).await
     }
 
     /// Records requests in one transaction. Returns false for a request whose logger is full or
@@ -159,7 +155,7 @@ impl Store {
         // Sorted, so that no two recorders wait for each other.
         loggers.sort_unstable();
         loggers.dedup();
-        let mut change = self.change().await?;
+        let mut change = self.change_beside().await?;
         let mut usage = lock_loggers(&mut change, &loggers).await?;
         let recorded: Vec<bool> = rows
             .iter()
@@ -239,17 +235,15 @@ impl LoggerUsage {
 
 /// Locks loggers, given in the order of their ids; deleted ones are missing.
 ///
-/// The write transaction is the lock. Whatever counts the captures of a logger locks it first.
+/// On SQLite the write transaction is the lock. Whatever counts the captures of a logger locks it first.
 async fn lock_loggers(
     change: &mut WriteTransaction,
     ids: &[i64],
 ) -> StoreResult<BTreeMap<i64, LoggerUsage>> {
-    let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-        "SELECT id, num_requests, body_bytes FROM loggers
-         WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
-    )
-    .bind(json_ids(ids))
-    .fetch_all(&mut **change)
+    let rows: Vec<(i64, i64, i64)> = sql("SELECT id, num_requests, body_bytes FROM loggers
+         WHERE id IN list($1) ORDER BY id FOR UPDATE")
+    .bind_ids(ids)
+    .all(&mut *change)
     .await?;
     let usage = |(id, requests, bytes)| {
         let usage = LoggerUsage {
@@ -264,27 +258,30 @@ async fn lock_loggers(
 }
 
 async fn insert(change: &mut WriteTransaction, rows: &[&CaptureToAdd<'_>]) -> StoreResult<()> {
-    let mut insert = QueryBuilder::<Sqlite>::new(
+    let values = rows.iter().map(|row| -> [SqlValue; 12] {
+        let capture = row.capture;
+        [
+            capture.logger.0.into(),
+            capture.received_at.into(),
+            (&capture.ip_address).into(),
+            i64::from(capture.remote_port).into(),
+            (&capture.method).into(),
+            (&capture.path).into(),
+            (&capture.query).into(),
+            (&capture.http_version).into(),
+            (&row.headers).into(),
+            capture.body.as_slice().into(),
+            capture.raw.clone().into(),
+            (&row.problems).into(),
+        ]
+    });
+    sql(
         "INSERT INTO captures (logger_id, received_at, ip_address, remote_port, method, path, query, http_version,
             headers, body, raw, problems) ",
-    );
-    insert.push_values(rows, |mut values, row| {
-        let capture = row.capture;
-        values
-            .push_bind(capture.logger.0)
-            .push_bind(capture.received_at)
-            .push_bind(&capture.ip_address)
-            .push_bind(i64::from(capture.remote_port))
-            .push_bind(&capture.method)
-            .push_bind(&capture.path)
-            .push_bind(&capture.query)
-            .push_bind(&capture.http_version)
-            .push_bind(&row.headers)
-            .push_bind(&capture.body)
-            .push_bind(capture.raw.as_deref())
-            .push_bind(&row.problems);
-    });
-    insert.build().execute(&mut **change).await?;
+    )
+    .push_rows(values)
+    .execute(change)
+    .await?;
     Ok(())
 }
 
@@ -293,19 +290,15 @@ async fn count(
     change: &mut WriteTransaction,
     usage: &BTreeMap<i64, LoggerUsage>,
 ) -> StoreResult<()> {
-    let new: Vec<[i64; 3]> = usage
+    let new = usage
         .iter()
         .filter(|(_, usage)| usage.new_requests > 0)
-        .map(|(id, usage)| [*id, usage.new_requests, usage.new_bytes])
-        .collect();
-    sqlx::query(
-        "UPDATE loggers SET num_requests = num_requests + (new.value ->> 1),
-            body_bytes = body_bytes + (new.value ->> 2)
-         FROM json_each($1) AS new WHERE loggers.id = new.value ->> 0",
-    )
-    .bind(json!(new).to_string())
-    .execute(&mut **change)
-    .await?;
+        .map(|(id, usage)| [*id, usage.new_requests, usage.new_bytes].map(SqlValue::from));
+    sql("UPDATE loggers SET num_requests = num_requests + column2, body_bytes = body_bytes + column3 FROM (")
+        .push_rows(new)
+        .push(") AS new WHERE loggers.id = column1")
+        .execute(change)
+        .await?;
     Ok(())
 }
 
@@ -318,15 +311,15 @@ impl Store {
             return Ok(false);
         }
         // The size of a capture is that of [`CaptureToAdd`].
-        sqlx::query(
+        sql(
             "UPDATE loggers SET (num_requests, body_bytes) = (
                 SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
                     + octet_length(path) + octet_length(query) + octet_length(http_version)
-                    + octet_length(headers) + ifnull(octet_length(raw), 0)), 0)
+                    + octet_length(headers) + coalesce(octet_length(raw), 0)), 0)
                 FROM captures WHERE logger_id = $1) WHERE id = $1",
         )
         .bind(id.0)
-        .execute(&mut *change)
+        .execute(&mut change)
         .await?;
         change.commit().await?;
         Ok(true)
@@ -339,7 +332,7 @@ mod tests {
 
     use super::*;
     use crate::store::loggers::AddedLogger;
-    use crate::store::testing::two_nodes;
+    use crate::store::testing::{open, open_sqlite, two_nodes};
     use scandeck_wire::contract::WorkspaceId;
 
     const QUOTA: LoggerQuota = LoggerQuota {
@@ -366,23 +359,24 @@ mod tests {
 
     async fn store_with_logger() -> (tempfile::TempDir, Store, LoggerId) {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
-        let added = store
-            .add_logger(WorkspaceId(1), "a", "token", Timestamp::UNIX_EPOCH)
-            .await
-            .unwrap();
-        let AddedLogger::New(logger) = added else {
-            panic!("{added:?}")
-        };
+        let store = open(temp.path()).await;
+        let logger = add_logger(&store).await;
         (temp, store, logger)
+    }
+
+    async fn add_logger(store: &Store) -> LoggerId {
+        let added = store.add_logger(WorkspaceId(1), "a", "token", Timestamp::UNIX_EPOCH);
+        match added.await.unwrap() {
+            AddedLogger::New(logger) => logger,
+            refused => panic!("{refused:?}"),
+        }
     }
 
     #[tokio::test]
     async fn record_captures_on_full_disk_fails_and_keeps_recorded_captures() {
-        let (_temp, store, logger) = store_with_logger().await;
+        let temp = tempfile::tempdir().unwrap();
+        let store = open_sqlite(temp.path()).await;
+        let logger = add_logger(&store).await;
         assert_eq!(
             store
                 .record_captures(&[&capture(logger, 10)], QUOTA)
@@ -390,15 +384,10 @@ mod tests {
                 .unwrap(),
             [true]
         );
-        let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
-            .fetch_one(&store.write)
-            .await
-            .unwrap();
-        let limit = |pages: i64| sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"));
-        sqlx::query(limit(pages + 2))
-            .execute(&store.write)
-            .await
-            .unwrap();
+        let write = &store.sqlite().write;
+        let pages: i64 = sql("PRAGMA page_count").one(write).await.unwrap();
+        let limit = |pages: i64| format!("PRAGMA max_page_count = {pages}");
+        sql(limit(pages + 2)).execute(write).await.unwrap();
         let (small, large) = (capture(logger, 10), capture(logger, 100_000));
         assert!(
             store
@@ -411,10 +400,7 @@ mod tests {
             1,
             "a batch is recorded completely or not at all"
         );
-        sqlx::query(limit(1_000_000))
-            .execute(&store.write)
-            .await
-            .unwrap();
+        sql(limit(1_000_000)).execute(write).await.unwrap();
         assert_eq!(
             store
                 .record_captures(&[&small, &large], QUOTA)

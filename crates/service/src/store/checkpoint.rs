@@ -105,6 +105,7 @@ impl Checkpoints {
 #[cfg(test)]
 mod tests {
     use super::super::Store;
+    use super::super::sql::sql;
 
     #[tokio::test]
     async fn many_commits_reach_the_database_file_before_the_end() {
@@ -113,14 +114,10 @@ mod tests {
         let store = Store::open(&file).await.unwrap().store;
         let size = || std::fs::metadata(&file).unwrap().len();
         let before = size();
-        let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES ($1, $2, '', 1, 0)";
+        let add = "INSERT INTO wordlists (name, contents, description, num_words, predefined) VALUES ($1, $2, '', 1, false)";
         for number in 0.. {
             store
-                .execute(
-                    sqlx::query(add)
-                        .bind(format!("{number}"))
-                        .bind("x".repeat(9_000)),
-                )
+                .execute(sql(add).bind(format!("{number}")).bind("x".repeat(9_000)))
                 .await
                 .unwrap();
             if size() > before {

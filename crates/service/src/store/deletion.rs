@@ -13,10 +13,10 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use sqlx::{AssertSqlSafe, SqliteConnection};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::sql::{per_engine, sql};
 use super::{DatabaseError, Durability, Store, StoreResult, WriteTransaction, nodes};
 use scandeck_wire::contract::{TargetId, WorkspaceId};
 
@@ -72,15 +72,13 @@ impl DeletionTasks {
 
 /// Whether a target or its workspace is being deleted.
 pub(super) async fn is_deleting(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     target: TargetId,
 ) -> StoreResult<bool> {
-    sqlx::query_scalar(
-        "SELECT EXISTS (SELECT 1 FROM deletions WHERE target_id = $1
-            OR workspace_id = (SELECT workspace_id FROM targets WHERE id = $1))",
-    )
+    sql("SELECT EXISTS (SELECT 1 FROM deletions WHERE target_id = $1
+            OR workspace_id = (SELECT workspace_id FROM targets WHERE id = $1))")
     .bind(target.0)
-    .fetch_one(connection)
+    .one(change)
     .await
 }
 
@@ -97,13 +95,13 @@ impl Store {
             DeletedNoun::Target(id) => (Some(id.0), None),
             DeletedNoun::Workspace(id) => (None, Some(id.0)),
         };
-        let row = sqlx::query_scalar(
+        let row = sql(
             "INSERT INTO deletions (target_id, workspace_id, owner) VALUES ($1, $2, $3) RETURNING id",
         )
         .bind(target)
         .bind(workspace)
         .bind(&self.node.id)
-        .fetch_one(&mut *decision)
+        .one(&mut decision)
         .await?;
         decision.commit().await?;
         Ok(DeletionRow(row))
@@ -116,7 +114,7 @@ impl Store {
         deleted: StoreResult<u64>,
     ) -> StoreResult<bool> {
         if deleted.is_err() {
-            let delete = sqlx::query("DELETE FROM deletions WHERE id = $1").bind(row.0);
+            let delete = sql("DELETE FROM deletions WHERE id = $1").bind(row.0);
             self.execute(delete).await?;
         }
         Ok(deleted? > 0)
@@ -131,8 +129,7 @@ impl Store {
         F: Future<Output = StoreResult<T>> + Send + 'static,
     {
         let work = self.deletions.tasks.spawn(work(self.clone()));
-        work.await
-            .unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
+        work.await.unwrap_or(Err(DatabaseError::WorkerCrashed))
     }
 
     /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter
@@ -143,10 +140,8 @@ impl Store {
         parameter: i64,
     ) -> StoreResult<()> {
         for table in ["findings", "tests", "raw_lines"] {
-            let rows = format!(
-                "SELECT id FROM {table} WHERE scan_id IN ({scans})
-                 AND scan_id NOT IN (SELECT scan_id FROM jobs)"
-            );
+            let rows =
+                format!("scan_id IN ({scans}) AND scan_id NOT IN (SELECT scan_id FROM jobs)");
             self.delete_in_batches(table, &rows, &[parameter]).await?;
         }
         Ok(())
@@ -158,7 +153,7 @@ impl Store {
         loggers: &'static str,
         parameter: i64,
     ) -> StoreResult<()> {
-        let rows = format!("SELECT id FROM captures WHERE logger_id IN ({loggers})");
+        let rows = format!("logger_id IN ({loggers})");
         self.delete_in_batches("captures", &rows, &[parameter])
             .await
             .map(drop)
@@ -166,13 +161,13 @@ impl Store {
 
     /// Deletes the captures of a logger up to an id.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
-        let rows = "SELECT id FROM captures WHERE logger_id = $1 AND id <= $2";
+        let rows = "logger_id = $1 AND id <= $2";
         self.delete_in_batches("captures", rows, &[logger, last])
             .await
             .map(drop)
     }
 
-    /// Deletes the parts of reports whose row ids a query selects.
+    /// Deletes the parts of reports that meet a condition.
     pub(super) async fn delete_parts(
         &self,
         rows: &'static str,
@@ -190,7 +185,7 @@ impl Store {
             ("shared_payloads", "purged_payload"),
         ] {
             let rows = format!(
-                "SELECT rowid FROM {table} WHERE workspace_id = $1
+                "workspace_id = $1
                  AND position <= (SELECT {purged} FROM event_logs WHERE workspace_id = $1)"
             );
             self.delete_in_batches(table, &rows, &[workspace.0]).await?;
@@ -198,21 +193,27 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the rows whose row ids a query selects; returns their number. The next synced write
+    /// Deletes the rows of a table that meet a condition; returns their number. The next synced write
     /// of the caller syncs these deletions too.
     async fn delete_in_batches(
         &self,
         table: &str,
-        selected: &str,
+        condition: &str,
         parameters: &[i64],
     ) -> StoreResult<u64> {
         let limit = parameters.len() + 1;
-        let sql = format!("DELETE FROM {table} WHERE rowid IN ({selected} LIMIT ${limit})");
+        // Rows of captures are in several tables of PostgreSQL, whose row ids are not unique.
+        let row = if table == "captures" { "id" } else { "ctid" };
+        let sqlite = format!(
+            "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE {condition} LIMIT ${limit})"
+        );
+        let postgres = format!(
+            "DELETE FROM {table} WHERE {row} = ANY(ARRAY(SELECT {row} FROM {table} WHERE {condition} LIMIT ${limit}))"
+        );
         let (mut rows, mut all) = (FIRST_ROWS, 0);
         let mut seen = self.commits();
         loop {
-            // All parts of the statement are constants of this module and its callers.
-            let statement = sqlx::query(AssertSqlSafe(sql.clone()));
+            let statement = per_engine(sqlite.clone(), postgres.clone());
             let statement = parameters
                 .iter()
                 .fold(statement, |statement, parameter| statement.bind(*parameter));
@@ -220,11 +221,7 @@ impl Store {
             let others_write = self.commits() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
-            let deleted = statement
-                .bind(rows)
-                .execute(&mut *change)
-                .await?
-                .rows_affected();
+            let deleted = statement.bind(rows).execute(&mut change).await?;
             let took = start.elapsed();
             if deleted > 0 {
                 change.commit().await?;
@@ -258,31 +255,31 @@ mod tests {
     use super::super::loggers::AddedLogger;
     use super::super::scans::ScanTarget;
     use super::super::targets::{AddedTarget, Deletion, TargetToAdd};
-    use super::super::testing::{add_target, claim_scan, new_scan, open, queue_scan, two_nodes};
+    use super::super::testing::{
+        add_target, claim_scan, new_scan, open, open_sqlite, queue_scan, two_nodes,
+    };
     use super::*;
     use scandeck_wire::contract::{ScanId, TargetType};
 
     /// A target with an ended scan of 2,000 raw lines and a running scan of 10.
-    async fn store_with_scans(file: &std::path::Path) -> Store {
-        let store = Store::open(file).await.unwrap().store;
-        for sql in [
+    async fn add_scans(store: &Store) {
+        for statement in [
             "INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'hostname')",
             "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
-                scan_original_url, vpn_scan, max_minutes) VALUES (1, 1, 1, 70, 'finished', 0, '{}', 'none', 0, 0, 1),
-                (2, 1, 1, 70, 'running', 0, '{}', 'none', 0, 0, 1)",
+                scan_original_url, vpn_scan, max_minutes) VALUES (1, 1, 1, 70, 'finished', 0, '{}', 'none', false, false, 1),
+                (2, 1, 1, 70, 'running', 0, '{}', 'none', false, false, 1)",
             "INSERT INTO jobs (scan_id, params) VALUES (2, '{}')",
-            "INSERT INTO raw_lines (scan_id, line) SELECT 1 + (value > 2000), 'x'
+            "INSERT INTO raw_lines (scan_id, line) SELECT CASE WHEN value > 2000 THEN 2 ELSE 1 END, 'x'
                 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 2010)
-                SELECT value FROM n)",
+                SELECT value FROM n) AS numbers",
         ] {
-            store.execute(sqlx::query(sql)).await.unwrap();
+            store.execute(sql(statement)).await.unwrap();
         }
-        store
     }
 
     async fn raw_lines(store: &Store) -> i64 {
-        sqlx::query_scalar("SELECT count(*) FROM raw_lines")
-            .fetch_one(store.read())
+        sql("SELECT count(*) FROM raw_lines")
+            .one(store.read())
             .await
             .unwrap()
     }
@@ -302,14 +299,15 @@ mod tests {
     #[tokio::test]
     async fn results_are_deleted_in_batches() {
         let temp = tempfile::tempdir().unwrap();
-        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
+        let store = open_sqlite(temp.path()).await;
+        add_scans(&store).await;
         let before = store.commits();
         store
             .delete_results("SELECT id FROM scans WHERE target_id = $1", 1)
             .await
             .unwrap();
-        let sync: i64 = sqlx::query_scalar("PRAGMA synchronous")
-            .fetch_one(&mut *store.change().await.unwrap())
+        let sync: i64 = sql("PRAGMA synchronous")
+            .one(&mut store.change().await.unwrap())
             .await
             .unwrap();
         assert_eq!(sync, 2, "the next write is synced (FULL)");
@@ -327,7 +325,8 @@ mod tests {
     #[tokio::test]
     async fn refused_deletion_of_target_deletes_nothing() {
         let temp = tempfile::tempdir().unwrap();
-        let store = store_with_scans(&temp.path().join("scandeck.db")).await;
+        let store = open(temp.path()).await;
+        add_scans(&store).await;
         let now = Timestamp::now();
         assert_eq!(
             store.delete_target(TargetId(1), now).await.unwrap(),
@@ -422,8 +421,8 @@ mod tests {
         assert!(store.delete_workspace(id, now).await.unwrap());
         assert_eq!(store.claimed_scans().await.unwrap(), []);
         assert!(!store.delete_workspace(id, now).await.unwrap());
-        let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM deletions")
-            .fetch_one(store.read())
+        let rows: i64 = sql("SELECT count(*) FROM deletions")
+            .one(store.read())
             .await
             .unwrap();
         assert_eq!(rows, 0);
@@ -432,17 +431,17 @@ mod tests {
     #[tokio::test]
     async fn close_waits_for_deletion_of_disconnected_client() {
         let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("scandeck.db");
-        let store = store_with_scans(&file).await;
+        let store = open(temp.path()).await;
+        add_scans(&store).await;
         // Few rows: their deletion ends within the limit of the shutdown on a busy machine too.
-        let most = sqlx::query("DELETE FROM raw_lines WHERE scan_id = 1 AND id > 20");
+        let most = sql("DELETE FROM raw_lines WHERE scan_id = 1 AND id > 20");
         store.execute(most).await.unwrap();
         {
             let deletion = std::pin::pin!(store.delete_scan(ScanId(1)));
             assert!(futures::poll!(deletion).is_pending());
         }
         store.close().await;
-        let store = Store::open(&file).await.unwrap().store;
+        let store = open(temp.path()).await;
         assert_eq!(raw_lines(&store).await, 10);
         assert!(
             store

@@ -1,10 +1,9 @@
 //! Callbacks that are not delivered yet. A row is deleted after success or after the last attempt.
 
 use jiff::{SignedDuration, Timestamp};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row, SqliteConnection};
 
-use super::{Store, StoreResult, json_ids, millis, nodes};
+use super::sql::{ReadRow, SqlRow, sql};
+use super::{Store, StoreResult, WriteTransaction, millis, nodes};
 use scandeck_wire::contract::{ReportCallback, ScanId};
 
 /// Attempts per delivery (`hosted-service.md`, Callbacks).
@@ -35,15 +34,15 @@ pub struct Delivery {
     pub tries: i64,
 }
 
-impl FromRow<'_, SqliteRow> for Delivery {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for Delivery {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            id: row.try_get("id")?,
-            url: row.try_get("url")?,
-            subject: row.try_get("subject")?,
-            content_type: row.try_get("content_type")?,
-            body: row.try_get("body")?,
-            tries: row.try_get("tries")?,
+            id: row.get("id")?,
+            url: row.get("url")?,
+            subject: row.get("subject")?,
+            content_type: row.get("content_type")?,
+            body: row.get("body")?,
+            tries: row.get("tries")?,
         })
     }
 }
@@ -65,17 +64,15 @@ impl Store {
     ) -> StoreResult<Option<Delivery>> {
         let mut change = self.change().await?;
         nodes::join(&mut change, &self.node, now).await?;
-        let delivery = sqlx::query_as(
-            "UPDATE deliveries SET owner = $1 WHERE id = (
+        let delivery = sql("UPDATE deliveries SET owner = $1 WHERE id = (
                 SELECT id FROM deliveries WHERE next_at <= $3 AND (owner IS NULL OR owner = $1)
-                    AND id NOT IN (SELECT value FROM json_each($2))
+                    AND id NOT IN list($2)
                 ORDER BY next_at, id LIMIT 1)
-             RETURNING id, url, subject, content_type, body, tries",
-        )
+             RETURNING id, url, subject, content_type, body, tries")
         .bind(&self.node.id)
-        .bind(json_ids(sending))
+        .bind_ids(sending)
         .bind(millis(now))
-        .fetch_optional(&mut *change)
+        .optional(&mut change)
         .await?;
         if delivery.is_some() {
             change.commit().await?;
@@ -85,13 +82,13 @@ impl Store {
 
     /// When the next delivery that this process may claim is due.
     pub async fn next_delivery_at(&self, sending: &[i64]) -> StoreResult<Option<i64>> {
-        sqlx::query_scalar(
+        sql(
             "SELECT min(next_at) FROM deliveries WHERE (owner IS NULL OR owner = $1)
-                AND id NOT IN (SELECT value FROM json_each($2))",
+                AND id NOT IN list($2)",
         )
         .bind(&self.node.id)
-        .bind(json_ids(sending))
-        .fetch_one(self.read())
+        .bind_ids(sending)
+        .one(self.read())
         .await
     }
 
@@ -104,11 +101,11 @@ impl Store {
         let retry = delivery.tries + 1 < ATTEMPTS;
         // Without effect on the attempt of another process.
         let update = match retry {
-            true => sqlx::query(
+            true => sql(
                 "UPDATE deliveries SET tries = tries + 1, next_at = $3, owner = NULL
                  WHERE id = $1 AND owner = $2",
             ),
-            false => sqlx::query("DELETE FROM deliveries WHERE id = $1 AND owner = $2"),
+            false => sql("DELETE FROM deliveries WHERE id = $1 AND owner = $2"),
         };
         let update = update.bind(delivery.id).bind(&self.node.id);
         self.execute(update.bind(millis(now + RETRY_DELAY))).await?;
@@ -116,17 +113,17 @@ impl Store {
     }
 
     pub async fn delete_delivery(&self, id: i64) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM deliveries WHERE id = $1").bind(id))
+        self.execute(sql("DELETE FROM deliveries WHERE id = $1").bind(id))
             .await
             .map(|_| ())
     }
 
     /// An ended scan whose report callback is not queued yet.
     pub async fn next_pending_callback(&self) -> StoreResult<Option<PendingCallback>> {
-        let row: Option<(i64, String)> = sqlx::query_as(
+        let row: Option<(i64, String)> = sql(
             "SELECT id, callback FROM scans WHERE callback IS NOT NULL AND ended_at IS NOT NULL ORDER BY id LIMIT 1",
         )
-        .fetch_optional(self.read())
+        .optional(self.read())
         .await?;
         Ok(row.map(|(id, callback)| PendingCallback {
             scan: ScanId(id),
@@ -143,12 +140,11 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<()> {
         let mut change = self.change().await?;
-        let taken =
-            sqlx::query("UPDATE scans SET callback = NULL WHERE id = $1 AND callback IS NOT NULL")
-                .bind(scan.0)
-                .execute(&mut *change)
-                .await?;
-        if taken.rows_affected() == 0 {
+        let taken = sql("UPDATE scans SET callback = NULL WHERE id = $1 AND callback IS NOT NULL")
+            .bind(scan.0)
+            .execute(&mut change)
+            .await?;
+        if taken == 0 {
             return Ok(());
         }
         if let Some(delivery) = delivery {
@@ -159,11 +155,11 @@ impl Store {
 }
 
 pub(super) async fn add(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     delivery: &NewDelivery<'_>,
     now: Timestamp,
 ) -> StoreResult<()> {
-    sqlx::query(
+    sql(
         "INSERT INTO deliveries (url, subject, content_type, body, next_at) VALUES ($1, $2, $3, $4, $5)",
     )
     .bind(delivery.url)
@@ -171,7 +167,7 @@ pub(super) async fn add(
     .bind(delivery.content_type)
     .bind(delivery.body)
     .bind(millis(now))
-    .execute(connection)
+    .execute(change)
     .await?;
     Ok(())
 }
@@ -249,7 +245,7 @@ mod tests {
         let now = Timestamp::now();
         let scan = queue_scan(&one, "a").await;
         let callback = "UPDATE scans SET callback = '{}'";
-        one.execute(sqlx::query(callback)).await.unwrap();
+        one.execute(sql(callback)).await.unwrap();
         let attempt = claim_scan(&one, now).await.unwrap().attempt;
         let status = ScanStatus::Finished;
         one.finish(&attempt, &status, "", now).await.unwrap();

@@ -7,10 +7,9 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, QueryBuilder, Row, Sqlite, SqliteConnection};
 
-use super::{Store, StoreResult, json_ids, push_condition, stamp, without_nul};
+use super::sql::{ReadRow, SqlRow, SqlValue, Statement, sql};
+use super::{Store, StoreResult, WriteTransaction, stamp, without_nul};
 use crate::engine::NewFinding;
 use scandeck_report::Earlier;
 use scandeck_wire::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
@@ -25,16 +24,16 @@ struct FindingRow {
     body: String,
 }
 
-impl FromRow<'_, SqliteRow> for FindingRow {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for FindingRow {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            id: row.try_get("id")?,
-            scan_id: row.try_get("scan_id")?,
-            target_id: row.try_get("target_id")?,
-            target_name: row.try_get("target_name")?,
-            status: row.try_get("status")?,
-            verified: row.try_get("verified")?,
-            body: row.try_get("body")?,
+            id: row.get("id")?,
+            scan_id: row.get("scan_id")?,
+            target_id: row.get("target_id")?,
+            target_name: row.get("target_name")?,
+            status: row.get("status")?,
+            verified: row.get("verified")?,
+            body: row.get("body")?,
         })
     }
 }
@@ -73,21 +72,21 @@ pub struct FindingFilter {
 }
 
 impl FindingFilter {
-    fn push(&self, query: &mut QueryBuilder<Sqlite>) {
-        query.push("1");
-        push_condition(
-            query,
-            "findings.workspace_id =",
-            self.workspace.map(|id| id.0),
-        );
-        push_condition(query, "findings.target_id =", self.target.map(|id| id.0));
-        push_condition(query, "findings.scan_id =", self.scan.map(|id| id.0));
-        if let Some(ids) = &self.ids {
-            let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
-            query
-                .push(" AND findings.id IN (SELECT value FROM json_each(")
-                .push_bind(json_ids(&ids))
-                .push("))");
+    fn push(&self, statement: Statement) -> Statement {
+        let statement = statement
+            .push("true")
+            .push_condition("findings.workspace_id =", self.workspace.map(|id| id.0))
+            .push_condition("findings.target_id =", self.target.map(|id| id.0))
+            .push_condition("findings.scan_id =", self.scan.map(|id| id.0));
+        match &self.ids {
+            Some(ids) => {
+                let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+                let ids = statement
+                    .push(" AND findings.id IN list(")
+                    .push_bind(SqlValue::Ids(ids));
+                ids.push(")")
+            }
+            None => statement,
         }
     }
 }
@@ -96,30 +95,20 @@ impl Store {
     /// The ids of findings, in their order.
     pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT findings.id FROM findings WHERE ");
-        filter.push(&mut query);
+        let mut ids = filter.push(sql("SELECT findings.id FROM findings WHERE "));
         if filter.group_duplicates {
-            query.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
-            filter.push(&mut query);
-            query.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
+            ids = ids.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
+            ids = filter.push(ids);
+            ids = ids.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
         }
-        query
-            .push(" ORDER BY findings.id")
-            .build_query_scalar()
-            .fetch_all(self.read())
-            .await
+        ids.push(" ORDER BY findings.id").all(self.read()).await
     }
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
     pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
-        let mut query = QueryBuilder::<Sqlite>::new(SELECT);
-        query
-            .push("findings.id IN (SELECT value FROM json_each(")
-            .push_bind(json_ids(ids))
-            .push("))");
-        query.push(" ORDER BY findings.id");
-        let rows: Vec<FindingRow> = query.build_query_as().fetch_all(self.read()).await?;
+        let findings = sql(SELECT).push("findings.id IN list($1) ORDER BY findings.id");
+        let rows: Vec<FindingRow> = findings.bind_ids(ids).all(self.read()).await?;
         Ok(rows.into_iter().filter_map(FindingRow::into_json).collect())
     }
 
@@ -133,17 +122,17 @@ impl Store {
         let mut histories = HashMap::<FindingId, Vec<Earlier>>::new();
         for batch in ids.chunks(BATCH) {
             let _permit = self.bulk().await;
-            let rows: Vec<(i64, i64, i64, Option<i64>)> = sqlx::query_as(
+            let rows: Vec<(i64, i64, i64, Option<i64>)> = sql(
                 "SELECT this.id, older.id, older.risk, scans.started_at FROM findings AS this
                     JOIN findings AS older
                         ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
                         AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
                         AND older.port = this.port AND older.place = this.place AND older.id < this.id
                     JOIN scans ON scans.id = older.scan_id
-                 WHERE this.id IN (SELECT value FROM json_each($1)) ORDER BY this.id, older.id DESC",
+                 WHERE this.id IN list($1) ORDER BY this.id, older.id DESC",
             )
-            .bind(json_ids(batch))
-            .fetch_all(self.read())
+            .bind_ids(batch)
+            .all(self.read())
             .await?;
             for (id, older, risk, started) in rows {
                 let earlier = Earlier {
@@ -161,15 +150,28 @@ impl Store {
 /// Writes a finding unless the scan has one of the same duplicate group. The second value is true
 /// for a new finding.
 pub(super) async fn write(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     scan: ScanId,
     finding: &NewFinding,
 ) -> StoreResult<(FindingId, bool)> {
     let place = without_nul(&finding.place);
-    let new: Option<i64> = sqlx::query_scalar(
+    // Before the insertion, which would use up an id on PostgreSQL.
+    let existing: Option<i64> = sql(
+        "SELECT id FROM findings WHERE scan_id = $1 AND vuln_id = $2 AND protocol = $3 AND port = $4 AND place = $5",
+    )
+    .bind(scan.0)
+    .bind(&finding.vuln_id)
+    .bind(&finding.protocol)
+    .bind(i64::from(finding.port))
+    .bind(&*place)
+    .optional(&mut *change)
+    .await?;
+    if let Some(id) = existing {
+        return Ok((FindingId(id), false));
+    }
+    let new: i64 = sql(
         "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body)
-         SELECT id, target_id, workspace_id, $1, $2, $3, $4, $5, $6 FROM scans WHERE id = $7
-         ON CONFLICT DO NOTHING RETURNING id",
+         SELECT id, target_id, workspace_id, $1, $2, $3, $4, $5, $6 FROM scans WHERE id = $7 RETURNING id",
     )
     .bind(&finding.vuln_id)
     .bind(&finding.protocol)
@@ -178,22 +180,9 @@ pub(super) async fn write(
     .bind(finding.risk.level())
     .bind(body(finding).to_string())
     .bind(scan.0)
-    .fetch_optional(&mut *connection)
+    .one(change)
     .await?;
-    if let Some(id) = new {
-        return Ok((FindingId(id), true));
-    }
-    let existing: i64 = sqlx::query_scalar(
-        "SELECT id FROM findings WHERE scan_id = $1 AND vuln_id = $2 AND protocol = $3 AND port = $4 AND place = $5",
-    )
-    .bind(scan.0)
-    .bind(&finding.vuln_id)
-    .bind(&finding.protocol)
-    .bind(i64::from(finding.port))
-    .bind(&*place)
-    .fetch_one(connection)
-    .await?;
-    Ok((FindingId(existing), false))
+    Ok((FindingId(new), true))
 }
 
 /// The fields of the contract that have no column.

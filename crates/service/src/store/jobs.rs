@@ -15,10 +15,13 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use sqlx::sqlite::{SqliteJournalMode, SqliteRow};
-use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+use sqlx::sqlite::SqliteJournalMode;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use super::{Store, StoreResult, WriteTransaction, json, json_ids, millis, nodes, without_nul};
+use super::sql::{ReadRow, SqlRow, per_engine, sql};
+use super::{
+    Durability, Store, StoreEngine, StoreResult, WriteTransaction, json, millis, nodes, without_nul,
+};
 use crate::engine::{ScanJob, TestDone};
 use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
@@ -91,8 +94,7 @@ impl Store {
         let Some(job) = self.next_job(&mut change, running).await? else {
             return Ok(QueuePoll::Empty);
         };
-        let scan = ScanId(job.try_get("scan_id")?);
-        let tries: i64 = job.try_get("tries")?;
+        let (scan, tries) = (job.scan, job.tries);
         if tries >= TRIES {
             let message = format!("{TRIES} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
@@ -100,29 +102,22 @@ impl Store {
             return Ok(QueuePoll::Aborted);
         }
         nodes::join(&mut change, &self.node, now).await?;
-        let number: i64 = sqlx::query_scalar(
+        let number: i64 = sql(
             "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, owner = $2 WHERE scan_id = $1
              RETURNING attempt",
         )
         .bind(scan.0)
         .bind(&self.node.id)
-        .fetch_one(&mut *change)
+        .one(&mut change)
         .await?;
         let attempt = Attempt { scan, number };
         begin(&mut change, scan, tries + 1, now).await?;
         change.commit().await?;
         Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
-            job: ScanJob {
-                scan,
-                tool: Tool(job.try_get("tool_id")?),
-                target: job.try_get("target")?,
-                params: json(job.try_get("params")?),
-                redirect_level: RedirectLevel::from(job.try_get::<&str, _>("redirect_level")?),
-                scan_original_url: job.try_get("scan_original_url")?,
-            },
-            vpn_scan: job.try_get("vpn_scan")?,
-            max_minutes: job.try_get("max_minutes")?,
+            job: job.job,
+            vpn_scan: job.vpn_scan,
+            max_minutes: job.max_minutes,
         })))
     }
 
@@ -133,7 +128,7 @@ impl Store {
         update: &ScanUpdate,
         now: Timestamp,
     ) -> StoreResult<bool> {
-        let mut change = self.change().await?;
+        let mut change = self.change_beside().await?;
         if !self.is_claimed(&mut change, attempt).await? {
             return Ok(false);
         }
@@ -160,29 +155,26 @@ impl Store {
 
     /// Whether a scan has found anything.
     pub async fn has_findings(&self, scan: ScanId) -> StoreResult<bool> {
-        sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = $1)")
+        sql("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = $1)")
             .bind(scan.0)
-            .fetch_one(self.read())
+            .one(self.read())
             .await
     }
 
     /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
-        let update = sqlx::query(
-            "UPDATE jobs SET owner = NULL WHERE scan_id = $1 AND attempt = $2 AND owner = $3",
-        )
-        .bind(attempt.scan.0)
-        .bind(attempt.number)
-        .bind(&self.node.id);
+        let update =
+            sql("UPDATE jobs SET owner = NULL WHERE scan_id = $1 AND attempt = $2 AND owner = $3")
+                .bind(attempt.scan.0)
+                .bind(attempt.number)
+                .bind(&self.node.id);
         self.execute(update).await.map(|_| ())
     }
 
     /// Returns the scan of a service that stops to the queue; the attempt does not count.
     pub async fn requeue(&self, attempt: &Attempt) -> StoreResult<()> {
-        let update = sqlx::query(
-            "UPDATE jobs SET owner = NULL, tries = tries - 1
-             WHERE scan_id = $1 AND attempt = $2 AND owner = $3",
-        )
+        let update = sql("UPDATE jobs SET owner = NULL, tries = tries - 1
+             WHERE scan_id = $1 AND attempt = $2 AND owner = $3")
         .bind(attempt.scan.0)
         .bind(attempt.number)
         .bind(&self.node.id);
@@ -192,9 +184,9 @@ impl Store {
     /// The scans that this process has claimed.
     pub async fn claimed_scans(&self) -> StoreResult<Vec<ClaimedScan>> {
         let rows: Vec<(i64, bool)> =
-            sqlx::query_as("SELECT scan_id, stop_requested FROM jobs WHERE owner = $1")
+            sql("SELECT scan_id, stop_requested FROM jobs WHERE owner = $1")
                 .bind(&self.node.id)
-                .fetch_all(self.read())
+                .all(self.read())
                 .await?;
         let scan = |(id, is_stop_requested)| ClaimedScan {
             id: ScanId(id),
@@ -207,16 +199,15 @@ impl Store {
     /// process ends before the scan does, the scan ends with its claim.
     pub async fn request_stop(&self, id: ScanId, now: Timestamp) -> StoreResult<StopRequest> {
         let mut change = self.change().await?;
-        let job: Option<Option<String>> =
-            sqlx::query_scalar("SELECT owner FROM jobs WHERE scan_id = $1")
-                .bind(id.0)
-                .fetch_optional(&mut *change)
-                .await?;
+        let job: Option<Option<String>> = sql("SELECT owner FROM jobs WHERE scan_id = $1")
+            .bind(id.0)
+            .optional(&mut change)
+            .await?;
         let stop = match job {
             None => {
-                let scan: Option<i64> = sqlx::query_scalar("SELECT id FROM scans WHERE id = $1")
+                let scan: Option<i64> = sql("SELECT id FROM scans WHERE id = $1")
                     .bind(id.0)
-                    .fetch_optional(&mut *change)
+                    .optional(&mut change)
                     .await?;
                 return Ok(if scan.is_some() {
                     StopRequest::Ended
@@ -236,9 +227,9 @@ impl Store {
                 StopRequest::Ended
             }
             Some(Some(_)) => {
-                sqlx::query("UPDATE jobs SET stop_requested = 1 WHERE scan_id = $1")
+                sql("UPDATE jobs SET stop_requested = true WHERE scan_id = $1")
                     .bind(id.0)
-                    .execute(&mut *change)
+                    .execute(&mut change)
                     .await?;
                 StopRequest::Running
             }
@@ -249,11 +240,11 @@ impl Store {
 
     /// The waiting and running scans of a workspace.
     pub async fn active_in(&self, workspace: WorkspaceId) -> StoreResult<Vec<ScanId>> {
-        let ids: Vec<i64> = sqlx::query_scalar(
+        let ids: Vec<i64> = sql(
             "SELECT scan_id FROM jobs JOIN scans ON scans.id = scan_id WHERE scans.workspace_id = $1",
         )
         .bind(workspace.0)
-        .fetch_all(self.read())
+        .all(self.read())
         .await?;
         Ok(ids.into_iter().map(ScanId).collect())
     }
@@ -261,12 +252,15 @@ impl Store {
     /// At the start of the service: encrypts the parameters that an earlier version stored as plain
     /// text, and removes them from the log of the database.
     pub async fn seal_jobs(&self, secrets: &ScanSecrets) -> StoreResult<()> {
-        let mut change = self.change().await?;
-        if seal(&mut change, secrets).await? > 0 {
-            change.commit().await?;
-            sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-                .execute(&mut *self.write.acquire().await?)
-                .await?;
+        // No earlier version used another engine.
+        let StoreEngine::Sqlite(engine) = &self.engine else {
+            return Ok(());
+        };
+        let mut connection = engine.begin(Durability::AtOnce).await?;
+        if seal(&mut connection, secrets).await? > 0 {
+            for statement in ["COMMIT", "PRAGMA wal_checkpoint(TRUNCATE)"] {
+                sql(statement).execute(&mut *connection).await?;
+            }
         }
         Ok(())
     }
@@ -275,35 +269,66 @@ impl Store {
         &self,
         change: &mut WriteTransaction,
         running: &[ScanId],
-    ) -> StoreResult<Option<SqliteRow>> {
+    ) -> StoreResult<Option<QueuedJob>> {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
-        sqlx::query(
+        sql(
             "SELECT scan_id, jobs.tries, jobs.params, tool_id, targets.name AS target, redirect_level,
                 scan_original_url, vpn_scan, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
-             WHERE (owner IS NULL OR owner = $1) AND scan_id NOT IN (SELECT value FROM json_each($2))
+             WHERE (owner IS NULL OR owner = $1) AND scan_id NOT IN list($2)
              ORDER BY scan_id LIMIT 1",
         )
         .bind(&self.node.id)
-        .bind(json_ids(&running))
-        .fetch_optional(&mut **change)
+        .bind_ids(&running)
+        .optional(change)
         .await
     }
 
-    /// Whether an attempt still has its claim: the first statement of each write of a worker.
+    /// Whether an attempt still has its claim: the first statement of each write of a worker. The
+    /// claim remains until the end of the transaction.
     async fn is_claimed(
         &self,
         change: &mut WriteTransaction,
         attempt: &Attempt,
     ) -> StoreResult<bool> {
-        sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1 AND attempt = $2 AND owner = $3)",
+        let claim: Option<i64> = sql(
+            "SELECT scan_id FROM jobs WHERE scan_id = $1 AND attempt = $2 AND owner = $3 FOR UPDATE",
         )
         .bind(attempt.scan.0)
         .bind(attempt.number)
         .bind(&self.node.id)
-        .fetch_one(&mut **change)
-        .await
+        .optional(change)
+        .await?;
+        Ok(claim.is_some())
+    }
+}
+
+/// The next scan of the queue.
+struct QueuedJob {
+    scan: ScanId,
+    tries: i64,
+    job: ScanJob,
+    vpn_scan: bool,
+    max_minutes: i64,
+}
+
+impl ReadRow for QueuedJob {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
+        let scan = ScanId(row.get("scan_id")?);
+        Ok(Self {
+            scan,
+            tries: row.get("tries")?,
+            job: ScanJob {
+                scan,
+                tool: Tool(row.get("tool_id")?),
+                target: row.get("target")?,
+                params: json(row.get("params")?),
+                redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
+                scan_original_url: row.get("scan_original_url")?,
+            },
+            vpn_scan: row.get("vpn_scan")?,
+            max_minutes: row.get("max_minutes")?,
+        })
     }
 }
 
@@ -312,23 +337,19 @@ pub(super) async fn request_stops(
     change: &mut WriteTransaction,
     workspace: WorkspaceId,
 ) -> StoreResult<()> {
-    sqlx::query(
-        "UPDATE jobs SET stop_requested = 1
-         WHERE scan_id IN (SELECT id FROM scans WHERE workspace_id = $1)",
-    )
+    sql("UPDATE jobs SET stop_requested = true
+         WHERE scan_id IN (SELECT id FROM scans WHERE workspace_id = $1)")
     .bind(workspace.0)
-    .execute(&mut **change)
+    .execute(&mut *change)
     .await?;
     Ok(())
 }
 
 /// Ends the scans without a worker that were stopped, or interrupted too often.
 pub(super) async fn end_lost(change: &mut WriteTransaction, now: Timestamp) -> StoreResult<()> {
-    let lost: Vec<(i64, bool)> = sqlx::query_as(
-        "SELECT scan_id, stop_requested FROM jobs
-         WHERE owner IS NULL AND (stop_requested OR service_ends >= 2)",
-    )
-    .fetch_all(&mut **change)
+    let lost: Vec<(i64, bool)> = sql("SELECT scan_id, stop_requested FROM jobs
+         WHERE owner IS NULL AND (stop_requested OR service_ends >= 2)")
+    .all(&mut *change)
     .await?;
     for (scan, stopped) in lost {
         let (status, message) = match stopped {
@@ -350,37 +371,36 @@ async fn begin(
     now: Timestamp,
 ) -> StoreResult<()> {
     let scan = scan.0;
-    let has_begun: bool =
-        sqlx::query_scalar("SELECT started_at IS NOT NULL FROM scans WHERE id = $1")
-            .bind(scan)
-            .fetch_one(&mut **change)
-            .await?;
+    let has_begun: bool = sql("SELECT started_at IS NOT NULL FROM scans WHERE id = $1")
+        .bind(scan)
+        .one(&mut *change)
+        .await?;
     if has_begun {
-        for sql in [
+        for statement in [
             "DELETE FROM tests WHERE scan_id = $1",
             "DELETE FROM raw_lines WHERE scan_id = $1",
             "DELETE FROM findings WHERE scan_id = $1",
         ] {
-            sqlx::query(sql).bind(scan).execute(&mut **change).await?;
+            sql(statement).bind(scan).execute(&mut *change).await?;
         }
-        sqlx::query(
+        sql(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
-                output_type = '', output_data = '{}', info = json_array($1) WHERE id = $2",
+                output_type = '', output_data = '{}', info = $1 WHERE id = $2",
         )
-        .bind(match tries {
+        .bind(json_lines(&[match tries {
             1 => "started again, because the service was stopped".to_owned(),
             number => format!("started again after an interruption, attempt {number}"),
-        })
+        }]))
         .bind(scan)
-        .execute(&mut **change)
+        .execute(&mut *change)
         .await?;
     }
     // All results are from this attempt, so the scan starts now: the time without a service does
     // not count.
-    sqlx::query("UPDATE scans SET status = 'running', started_at = $1 WHERE id = $2")
+    sql("UPDATE scans SET status = 'running', started_at = $1 WHERE id = $2")
         .bind(millis(now))
         .bind(scan)
-        .execute(&mut **change)
+        .execute(&mut *change)
         .await?;
     Ok(())
 }
@@ -394,52 +414,61 @@ async fn end(
 ) -> StoreResult<()> {
     // A test without a result is not a finished test. It counts as one while the scan runs, for its
     // progress.
-    sqlx::query(
+    per_engine(
         "UPDATE scans SET status = $1, message = $2, ended_at = $3,
             finished = max(0, finished - (SELECT coalesce(sum(counted), 0) FROM tests
                 WHERE scan_id = scans.id AND json_extract(metadata, '$.judged') = 0))
+         WHERE id = $4",
+        // Without its JSON functions, which refuse an escaped NUL anywhere in the text.
+        "UPDATE scans SET status = $1, message = $2, ended_at = $3,
+            finished = greatest(0, finished - (SELECT count(*) FROM tests
+                WHERE scan_id = scans.id AND counted AND position('\"judged\":false' IN metadata) > 0))
          WHERE id = $4",
     )
     .bind(status.as_str())
     .bind(without_nul(message))
     .bind(millis(now))
     .bind(scan.0)
-    .execute(&mut **change)
+    .execute(&mut *change)
     .await?;
-    sqlx::query("DELETE FROM jobs WHERE scan_id = $1")
+    sql("DELETE FROM jobs WHERE scan_id = $1")
         .bind(scan.0)
-        .execute(&mut **change)
+        .execute(&mut *change)
         .await?;
     Ok(())
 }
 
 async fn write_update(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     scan: ScanId,
     update: &ScanUpdate,
     now: Timestamp,
 ) -> StoreResult<()> {
     for line in &update.raw {
-        sqlx::query("INSERT INTO raw_lines (scan_id, line) VALUES ($1, $2)")
+        sql("INSERT INTO raw_lines (scan_id, line) VALUES ($1, $2)")
             .bind(scan.0)
             .bind(without_nul(line))
-            .execute(&mut *connection)
+            .execute(&mut *change)
             .await?;
     }
     let mut found = [0_i64; 5];
     let mut finished = 0_i64;
     for test in &update.tests {
         finished += i64::from(test.weight);
-        for risk in super::tests::write(connection, scan, test, now).await? {
+        for risk in super::tests::write(change, scan, test, now).await? {
             found[risk as usize] += 1;
         }
     }
-    sqlx::query(
-        "UPDATE scans SET planned = max(coalesce($1, planned), finished + $2), finished = finished + $3,
+    let info = match update.info.is_empty() {
+        true => None,
+        false => Some(with_info(&mut *change, scan, &update.info).await?),
+    };
+    sql(
+        "UPDATE scans SET
+            planned = CASE WHEN coalesce($1, planned) > finished + $2 THEN coalesce($1, planned) ELSE finished + $2 END,
+            finished = finished + $3,
             risk0 = risk0 + $4, risk1 = risk1 + $5, risk2 = risk2 + $6, risk3 = risk3 + $7, risk4 = risk4 + $8,
-            info = (SELECT json_group_array(value) FROM
-                (SELECT value FROM json_each(info) UNION ALL SELECT value FROM json_each($9))),
-            message = coalesce($10, message),
+            info = coalesce($9, info), message = coalesce($10, message),
             output_type = coalesce($11, output_type), output_data = coalesce($12, output_data)
          WHERE id = $13",
     )
@@ -451,14 +480,33 @@ async fn write_update(
     .bind(found[2])
     .bind(found[3])
     .bind(found[4])
-    .bind(serde_json::to_string(&update.info).unwrap_or_else(|_| "[]".to_owned()))
+    .bind(info)
     .bind(update.step.as_deref().map(without_nul))
     .bind(update.output.as_ref().map(|output| output.output_type.as_str().to_owned()))
     .bind(update.output.as_ref().map(|output| output.output_data.to_string()))
     .bind(scan.0)
-    .execute(connection)
+    .execute(change)
     .await?;
     Ok(())
+}
+
+/// The info lines of a scan with further ones, as JSON.
+async fn with_info(
+    change: &mut WriteTransaction,
+    scan: ScanId,
+    new: &[String],
+) -> StoreResult<String> {
+    let stored: String = sql("SELECT info FROM scans WHERE id = $1 FOR UPDATE")
+        .bind(scan.0)
+        .one(change)
+        .await?;
+    let mut lines: Vec<String> = serde_json::from_str(&stored).unwrap_or_default();
+    lines.extend_from_slice(new);
+    Ok(json_lines(&lines))
+}
+
+fn json_lines(lines: &[String]) -> String {
+    serde_json::to_string(lines).unwrap_or_else(|_| "[]".to_owned())
 }
 
 /// Encrypts the parameters of a scan that was waiting or running when an upgrade copied the
@@ -472,19 +520,17 @@ pub async fn seal_copy(copy: &Path, secrets: &ScanSecrets) -> StoreResult<()> {
         .create_if_missing(false)
         .journal_mode(SqliteJournalMode::Delete);
     let mut connection = options.connect().await?;
-    sqlx::query("BEGIN IMMEDIATE")
-        .execute(&mut connection)
-        .await?;
+    sql("BEGIN IMMEDIATE").execute(&mut connection).await?;
     seal(&mut connection, secrets).await?;
-    sqlx::query("COMMIT").execute(&mut connection).await?;
+    sql("COMMIT").execute(&mut connection).await?;
     connection.close().await
 }
 
 /// Encrypts the parameters with plain credentials; returns their number.
 async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> StoreResult<usize> {
     let jobs: Vec<(i64, String)> =
-        sqlx::query_as("SELECT scan_id, params FROM jobs WHERE json_extract(params, '$.authentication') IS NOT NULL")
-            .fetch_all(&mut *connection)
+        sql("SELECT scan_id, params FROM jobs WHERE json_extract(params, '$.authentication') IS NOT NULL")
+            .all(&mut *connection)
             .await?;
     let number = jobs.len();
     for (scan, params) in jobs {
@@ -495,7 +541,7 @@ async fn seal(connection: &mut SqliteConnection, secrets: &ScanSecrets) -> Store
             );
             continue;
         };
-        let update = sqlx::query("UPDATE jobs SET params = $1 WHERE scan_id = $2")
+        let update = sql("UPDATE jobs SET params = $1 WHERE scan_id = $2")
             .bind(sealed.to_string())
             .bind(scan);
         update.execute(&mut *connection).await?;
@@ -543,8 +589,8 @@ mod tests {
         );
         let tests = store.tests(scan, None).await.unwrap();
         assert_eq!(&*tests[0].description, "de\u{fffd}scription");
-        let place: String = sqlx::query_scalar("SELECT place FROM findings")
-            .fetch_one(store.read())
+        let place: String = sql("SELECT place FROM findings")
+            .one(store.read())
             .await
             .unwrap();
         assert_eq!(place, "/a\u{fffd}b");
@@ -617,8 +663,8 @@ mod seal_tests {
                 .connect()
                 .await
                 .unwrap();
-            sqlx::query_scalar("SELECT params FROM jobs")
-                .fetch_all(&mut connection)
+            sql("SELECT params FROM jobs")
+                .all(&mut connection)
                 .await
                 .unwrap()
         };

@@ -1,10 +1,9 @@
 //! Loggers in the store; their captures are in [`super::captures`].
 
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, QueryBuilder, Row};
 
-use super::{Store, StoreResult, is_duplicate, millis, push_condition};
+use super::sql::{ReadRow, SqlRow, per_engine, sql};
+use super::{Store, StoreResult, millis};
 use scandeck_wire::contract::{LoggerId, WorkspaceId};
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
@@ -22,15 +21,15 @@ pub struct LoggerRow {
     pub stored_bytes: i64,
 }
 
-impl FromRow<'_, SqliteRow> for LoggerRow {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for LoggerRow {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            id: row.try_get("id")?,
-            label: row.try_get("label")?,
-            token: row.try_get("token")?,
-            created_at: row.try_get("created_at")?,
-            num_requests: row.try_get("num_requests")?,
-            stored_bytes: row.try_get("stored_bytes")?,
+            id: row.get("id")?,
+            label: row.get("label")?,
+            token: row.get("token")?,
+            created_at: row.get("created_at")?,
+            num_requests: row.get("num_requests")?,
+            stored_bytes: row.get("stored_bytes")?,
         })
     }
 }
@@ -56,33 +55,24 @@ const SELECT: &str = "SELECT id, label, token, created_at, num_requests, body_by
 impl Store {
     /// Loggers in the order of their ids.
     pub async fn loggers(&self, workspace: Option<WorkspaceId>) -> StoreResult<Vec<LoggerRow>> {
-        let mut query = QueryBuilder::new(SELECT);
-        push_condition(query.push("1"), "workspace_id =", workspace.map(|id| id.0));
-        query
-            .push(" ORDER BY id")
-            .build_query_as()
-            .fetch_all(self.read())
-            .await
+        let loggers = sql(SELECT).push("true");
+        let loggers = loggers.push_condition("workspace_id =", workspace.map(|id| id.0));
+        loggers.push(" ORDER BY id").all(self.read()).await
     }
 
     pub async fn logger(&self, id: LoggerId) -> StoreResult<Option<LoggerRow>> {
-        QueryBuilder::new(SELECT)
-            .push("id = ")
-            .push_bind(id.0)
-            .build_query_as()
-            .fetch_optional(self.read())
-            .await
+        let logger = sql(SELECT).push("id = ").push_bind(id.0);
+        logger.optional(self.read()).await
     }
 
     /// The logger whose URL contains this secret part, in upper or lower case: targets change the
     /// case of a URL.
     pub async fn logger_by_token(&self, token: &str) -> StoreResult<Option<LoggerRow>> {
-        let mut query = QueryBuilder::new(SELECT);
-        query
-            .push("token = ")
-            .push_bind(token)
-            .push(" COLLATE NOCASE LIMIT 1");
-        query.build_query_as().fetch_optional(self.read()).await
+        let logger = per_engine(
+            format!("{SELECT} token = $1 COLLATE NOCASE LIMIT 1"),
+            format!("{SELECT} lower(token) = lower($1) LIMIT 1"),
+        );
+        logger.bind(token).optional(self.read()).await
     }
 
     pub async fn add_logger(
@@ -93,26 +83,43 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<AddedLogger> {
         let mut change = self.change().await?;
-        let added: StoreResult<Option<i64>> = sqlx::query_scalar(
-            "INSERT INTO loggers (workspace_id, label, token, created_at)
-             SELECT id, $1, $2, $3 FROM workspaces WHERE id = $4
-                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $4) RETURNING id",
+        let exists: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1))")
+        .bind(workspace.0)
+        .one(&mut change)
+        .await?;
+        if !exists {
+            return Ok(AddedLogger::NoWorkspace);
+        }
+        let exists: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1))")
+        .bind(workspace.0)
+        .one(&mut change)
+        .await?;
+        if !exists {
+            return Ok(AddedLogger::NoWorkspace);
+        }
+        // Before the insertion, which would use up an id on PostgreSQL.
+        let is_taken: bool =
+            sql("SELECT EXISTS (SELECT 1 FROM loggers WHERE label = $1 OR token = $2)")
+                .bind(label)
+                .bind(token)
+                .one(&mut change)
+                .await?;
+        if is_taken {
+            return Ok(AddedLogger::LabelTaken);
+        }
+        let id: i64 = sql(
+            "INSERT INTO loggers (workspace_id, label, token, created_at) VALUES ($1, $2, $3, $4) RETURNING id",
         )
+        .bind(workspace.0)
         .bind(label)
         .bind(token)
         .bind(millis(now))
-        .bind(workspace.0)
-        .fetch_optional(&mut *change)
-        .await;
-        match added {
-            Ok(Some(id)) => {
-                change.commit().await?;
-                Ok(AddedLogger::New(LoggerId(id)))
-            }
-            Ok(None) => Ok(AddedLogger::NoWorkspace),
-            Err(error) if is_duplicate(&error) => Ok(AddedLogger::LabelTaken),
-            Err(error) => Err(error),
-        }
+        .one(&mut change)
+        .await?;
+        change.commit().await?;
+        Ok(AddedLogger::New(LoggerId(id)))
     }
 
     /// Deletes a logger and its captures, in batches; false when it does not exist.
@@ -122,7 +129,7 @@ impl Store {
                 .delete_captures("SELECT id FROM loggers WHERE id = $1", id.0)
                 .await?;
             Ok(store
-                .execute(sqlx::query("DELETE FROM loggers WHERE id = $1").bind(id.0))
+                .execute(sql("DELETE FROM loggers WHERE id = $1").bind(id.0))
                 .await?
                 > 0)
         })
@@ -132,11 +139,10 @@ impl Store {
     /// Deletes the captures of a logger, in batches, and resets its quota; false when it does not
     /// exist. Captures that arrive meanwhile are kept.
     pub async fn clear_logger(&self, id: LoggerId) -> StoreResult<bool> {
-        let last: Option<i64> =
-            sqlx::query_scalar("SELECT max(id) FROM captures WHERE logger_id = $1")
-                .bind(id.0)
-                .fetch_one(self.read())
-                .await?;
+        let last: Option<i64> = sql("SELECT max(id) FROM captures WHERE logger_id = $1")
+            .bind(id.0)
+            .one(self.read())
+            .await?;
         self.to_its_end(move |store| async move {
             store
                 .delete_captures_until(id.0, last.unwrap_or_default())
@@ -148,16 +154,14 @@ impl Store {
 
     /// The number of loggers.
     pub async fn logger_count(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM loggers")
-            .fetch_one(self.read())
-            .await
+        sql("SELECT count(*) FROM loggers").one(self.read()).await
     }
 
     /// The number of loggers that still record.
     pub async fn live_loggers(&self, days: i64, now: Timestamp) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM loggers WHERE created_at > $1")
+        sql("SELECT count(*) FROM loggers WHERE created_at > $1")
             .bind(millis(now) - days * DAY)
-            .fetch_one(self.read())
+            .one(self.read())
             .await
     }
 }
@@ -166,14 +170,12 @@ impl Store {
 mod tests {
     use super::*;
     use crate::store::captures::{LoggerQuota, NewCapture};
+    use crate::store::testing::{open, open_sqlite};
 
     #[tokio::test]
     async fn token_is_found_in_any_case_by_its_index() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         store
             .add_logger(WorkspaceId(1), "a", "Token1", Timestamp::now())
             .await
@@ -186,10 +188,11 @@ mod tests {
             );
         }
         assert!(store.logger_by_token("token2").await.unwrap().is_none());
+        let temp = tempfile::tempdir().unwrap();
+        let store = open_sqlite(temp.path()).await;
         let plan =
             "EXPLAIN QUERY PLAN SELECT id FROM loggers WHERE token = 'x' COLLATE NOCASE LIMIT 1";
-        let plan: (i64, i64, i64, String) =
-            sqlx::query_as(plan).fetch_one(store.read()).await.unwrap();
+        let plan: (i64, i64, i64, String) = sql(plan).one(store.read()).await.unwrap();
         assert!(
             plan.3.contains("USING") && plan.3.contains("loggers_by_token"),
             "{plan:?}"
@@ -199,10 +202,7 @@ mod tests {
     #[tokio::test]
     async fn captures_that_arrive_during_a_clear_are_kept_and_counted() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         let added = store
             .add_logger(WorkspaceId(1), "a", "token", Timestamp::now())
             .await

@@ -1,15 +1,18 @@
-//! The store: all data of the API in one SQLite file. No other module of the service contains SQL.
+//! The store: all data of the API in one SQLite file, or in a PostgreSQL database. No other module
+//! of the service contains SQL.
 //!
 //! ```text
-//!   routes, worker ──► reading pool (several connections)        ┐
-//!                  └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
-//!                        └─ triggers set `versions`              ┘
-//!                           (its log: checkpoint)
+//!   routes, worker ─► statements (sql) ─► reading pool (several connections)        ┐
+//!                                     └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
+//!                                           └─ triggers set `versions`              ┘  (its log: checkpoint)
+//!                                     or connections of PostgreSQL (postgres)
 //! ```
 //!
-//! With one writing connection, writers wait in a queue instead of failing with "database is
-//! locked". A write is acknowledged after its commit is synced to disk, so no acknowledged write is
-//! lost. Each list of a workspace has a version, which changes with its rows: ETags contain it.
+//! A write runs alone: on SQLite by the one writing connection, on PostgreSQL by a lock that the
+//! transaction takes first. Only captures and results of scans, which lock their rows, are written
+//! beside each other there. A write is acknowledged after its commit is synced to disk, so no
+//! acknowledged write is lost. Each list of a workspace has a version, which changes with its rows:
+//! ETags contain it.
 //!
 //! Several processes may share the file: what two of them must agree on is a row, and a claim of a
 //! row ends with its process ([`nodes`]).
@@ -22,10 +25,13 @@ pub mod findings;
 pub mod jobs;
 pub mod keys;
 pub mod loggers;
+pub mod migrate;
 mod nodes;
 mod open;
+mod postgres;
 pub mod reports;
 pub mod scans;
+mod sql;
 pub mod targets;
 pub mod team;
 #[cfg(test)]
@@ -36,15 +42,12 @@ pub mod wordlists;
 pub mod workspaces;
 
 use std::borrow::Cow;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Encode, QueryBuilder, Row, Sqlite, SqliteConnection, SqlitePool, Type};
+use sqlx::{Sqlite, SqlitePool};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use scandeck_wire::contract::{Shared, Stamp};
@@ -53,6 +56,10 @@ use checkpoint::Checkpoints;
 use deletion::DeletionTasks;
 use nodes::ServiceNode;
 pub use open::OpenedStore;
+pub use postgres::open::DatabaseAddress;
+pub(crate) use postgres::unavailability;
+use postgres::{PostgresPool, PostgresTransaction, TransactionKind};
+use sql::{Executor, SqlRow, Statement, sql};
 
 /// A database error; clients receive status 500.
 pub type DatabaseError = sqlx::Error;
@@ -62,17 +69,36 @@ pub type StoreResult<T, E = DatabaseError> = Result<T, E>;
 /// A handle to the database, cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    read: SqlitePool,
-    write: SqlitePool,
+    engine: StoreEngine,
     /// Commits of this process: a deletion pauses while others write.
     commits: Arc<AtomicU64>,
-    checkpoints: Checkpoints,
     /// Permits for reads of many rows.
     bulk: Arc<Semaphore>,
     deletions: DeletionTasks,
     node: Arc<ServiceNode>,
+}
+
+#[derive(Clone, Debug)]
+enum StoreEngine {
+    Sqlite(SqliteEngine),
+    Postgres(PostgresEngine),
+}
+
+#[derive(Clone, Debug)]
+struct SqliteEngine {
+    read: SqlitePool,
+    write: SqlitePool,
+    checkpoints: Checkpoints,
     /// Whether the journal is a write-ahead log.
     has_log: bool,
+}
+
+#[derive(Clone, Debug)]
+struct PostgresEngine {
+    read: PostgresPool,
+    write: PostgresPool,
+    /// The day, since 1970, on which the tables of captures were last checked.
+    months_kept: Arc<AtomicI64>,
 }
 
 /// Reads of many rows at the same time. The reading pool has more connections, so small reads never
@@ -85,15 +111,25 @@ const BULK_READS: usize = 2;
 /// sqlx does not notice, and the connection remains unusable. Here the pool rolls back any open
 /// transaction when the connection is returned.
 pub struct WriteTransaction {
-    connection: PoolConnection<Sqlite>,
+    open: OpenTransaction,
     durability: Durability,
     commits: Arc<AtomicU64>,
-    checkpoints: Checkpoints,
+}
+
+enum OpenTransaction {
+    Sqlite(PoolConnection<Sqlite>, Checkpoints),
+    Postgres(PostgresTransaction),
+}
+
+/// Reads that see the same state.
+enum StoreSnapshot {
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    Postgres(PostgresTransaction),
 }
 
 /// When a commit is synced to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Durability {
+enum Durability {
     /// Before it returns.
     AtOnce,
     /// With the next commit that is synced at once.
@@ -101,20 +137,139 @@ pub(super) enum Durability {
 }
 
 impl Store {
+    fn new(engine: StoreEngine, node: ServiceNode) -> Self {
+        Self {
+            engine,
+            commits: Arc::default(),
+            bulk: Arc::new(Semaphore::new(BULK_READS)),
+            deletions: DeletionTasks::default(),
+            node: Arc::new(node),
+        }
+    }
+
     /// The commits of this process.
-    pub(super) fn commits(&self) -> u64 {
+    fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
     /// Starts a write transaction after the previous ones have ended.
-    pub(super) async fn change(&self) -> StoreResult<WriteTransaction> {
+    async fn change(&self) -> StoreResult<WriteTransaction> {
         self.change_with(Durability::AtOnce).await
     }
 
-    pub(super) async fn change_with(
-        &self,
-        durability: Durability,
-    ) -> StoreResult<WriteTransaction> {
+    async fn change_with(&self, durability: Durability) -> StoreResult<WriteTransaction> {
+        self.begin(TransactionKind::Write(durability)).await
+    }
+
+    /// Starts a write transaction that may run beside others of its kind, and locks the rows that it
+    /// counts.
+    async fn change_beside(&self) -> StoreResult<WriteTransaction> {
+        self.begin(TransactionKind::SharedWrite).await
+    }
+
+    async fn begin(&self, kind: TransactionKind) -> StoreResult<WriteTransaction> {
+        let durability = match kind {
+            TransactionKind::Write(durability) => durability,
+            _ => Durability::AtOnce,
+        };
+        let open = match &self.engine {
+            StoreEngine::Sqlite(engine) => {
+                let connection = engine.begin(durability).await?;
+                OpenTransaction::Sqlite(connection, engine.checkpoints.clone())
+            }
+            StoreEngine::Postgres(engine) => {
+                OpenTransaction::Postgres(engine.write.begin(kind).await?)
+            }
+        };
+        Ok(WriteTransaction {
+            open,
+            durability,
+            commits: Arc::clone(&self.commits),
+        })
+    }
+
+    /// Runs one statement in its own transaction; returns the number of changed rows.
+    async fn execute(&self, statement: Statement) -> StoreResult<u64> {
+        let mut change = self.change().await?;
+        let changed = statement.execute(&mut change).await?;
+        if changed > 0 {
+            change.commit().await?;
+        }
+        Ok(changed)
+    }
+
+    /// The permit for a read of many rows, to be held until the rows are read.
+    async fn bulk(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore.
+        self.bulk.acquire().await.ok()
+    }
+
+    fn read(&self) -> Executor<'_> {
+        match &self.engine {
+            StoreEngine::Sqlite(engine) => Executor::SqlitePool(&engine.read),
+            StoreEngine::Postgres(engine) => Executor::PostgresPool(&engine.read),
+        }
+    }
+
+    async fn snapshot(&self) -> StoreResult<StoreSnapshot> {
+        Ok(match &self.engine {
+            StoreEngine::Sqlite(engine) => StoreSnapshot::Sqlite(engine.read.begin().await?),
+            StoreEngine::Postgres(engine) => {
+                StoreSnapshot::Postgres(engine.read.begin(TransactionKind::Snapshot).await?)
+            }
+        })
+    }
+
+    /// Checks that the database can be read and written; changes nothing.
+    pub async fn check(&self) -> StoreResult<()> {
+        sql("SELECT name FROM settings LIMIT 1")
+            .optional::<String>(self.read())
+            .await?;
+        // The lock for a write; dropping the transaction releases it.
+        self.change().await.map(drop)
+    }
+
+    /// Removes deleted texts from the log of the database, which contains them until it is
+    /// overwritten; false when that failed. PostgreSQL keeps its log by rules of its own.
+    async fn empty_log(&self) -> bool {
+        match &self.engine {
+            StoreEngine::Sqlite(engine) => engine.checkpoints.empty_log().await,
+            StoreEngine::Postgres(_) => true,
+        }
+    }
+
+    /// The engine of tests that need a file.
+    #[cfg(test)]
+    fn sqlite(&self) -> &SqliteEngine {
+        match &self.engine {
+            StoreEngine::Sqlite(engine) => engine,
+            StoreEngine::Postgres(_) => panic!("the test opens a file"),
+        }
+    }
+
+    /// Waits for deletions, ends the claims of this process, then closes all connections, which
+    /// moves the write-ahead log into the database file.
+    pub async fn close(&self) {
+        self.deletions.end().await;
+        if let Err(error) = self.leave().await {
+            tracing::warn!(%error, "claims of this process not ended; they end with the next start");
+        }
+        match &self.engine {
+            StoreEngine::Sqlite(engine) => {
+                engine.read.close().await;
+                engine.checkpoints.close().await;
+                engine.write.close().await;
+            }
+            StoreEngine::Postgres(engine) => {
+                engine.read.close().await;
+                engine.write.close().await;
+            }
+        }
+    }
+}
+
+impl SqliteEngine {
+    async fn begin(&self, durability: Durability) -> StoreResult<PoolConnection<Sqlite>> {
         let mut connection = self.write.acquire().await?;
         let synchronous = match durability {
             Durability::AtOnce => "PRAGMA synchronous = FULL",
@@ -128,113 +283,67 @@ impl Store {
         sqlx::query("BEGIN IMMEDIATE")
             .execute(&mut *connection)
             .await?;
-        let (commits, checkpoints) = (Arc::clone(&self.commits), self.checkpoints.clone());
-        Ok(WriteTransaction {
-            connection,
-            durability,
-            commits,
-            checkpoints,
-        })
-    }
-
-    /// Runs one statement in its own transaction; returns the number of changed rows.
-    pub(super) async fn execute(
-        &self,
-        statement: Query<'_, Sqlite, SqliteArguments>,
-    ) -> StoreResult<u64> {
-        let mut change = self.change().await?;
-        let changed = statement.execute(&mut *change).await?.rows_affected();
-        if changed > 0 {
-            change.commit().await?;
-        }
-        Ok(changed)
-    }
-
-    /// The permit for a read of many rows, to be held until the rows are read.
-    pub(super) async fn bulk(&self) -> Option<SemaphorePermit<'_>> {
-        // Nobody closes the semaphore.
-        self.bulk.acquire().await.ok()
-    }
-
-    pub(super) fn read(&self) -> &SqlitePool {
-        &self.read
-    }
-
-    /// Checks that the database can be read and written; changes nothing.
-    pub async fn check(&self) -> StoreResult<()> {
-        sqlx::query("SELECT 1 FROM settings LIMIT 1")
-            .fetch_optional(self.read())
-            .await?;
-        // The lock for a write; dropping the transaction releases it.
-        self.change().await.map(drop)
-    }
-
-    /// Waits for deletions, ends the claims of this process, then closes all connections, which
-    /// moves the write-ahead log into the database file.
-    pub async fn close(&self) {
-        self.deletions.end().await;
-        if let Err(error) = self.leave().await {
-            tracing::warn!(%error, "claims of this process not ended; they end with the next start");
-        }
-        self.read.close().await;
-        self.checkpoints.close().await;
-        self.write.close().await;
+        Ok(connection)
     }
 }
 
 impl WriteTransaction {
-    pub async fn commit(mut self) -> StoreResult<()> {
+    pub async fn commit(self) -> StoreResult<()> {
         // In a task of its own: a client that closes its connection drops this future, and a commit
-        // that SQLite still finishes would not be counted.
+        // that the database still finishes would not be counted.
         let commit = tokio::spawn(async move {
-            sqlx::query("COMMIT").execute(&mut *self.connection).await?;
-            self.commits.fetch_add(1, Ordering::AcqRel);
-            match self.durability {
-                Durability::AtOnce => self.checkpoints.count(),
-                // Checkpoint now: together with the pages of the next commits it would take long.
-                Durability::WithNext => self.checkpoints.start(),
+            match self.open {
+                OpenTransaction::Sqlite(mut connection, checkpoints) => {
+                    sqlx::query("COMMIT").execute(&mut *connection).await?;
+                    match self.durability {
+                        Durability::AtOnce => checkpoints.count(),
+                        // Checkpoint now: together with the pages of the next commits it would take
+                        // long.
+                        Durability::WithNext => checkpoints.start(),
+                    }
+                }
+                OpenTransaction::Postgres(transaction) => transaction.commit().await?,
             }
+            self.commits.fetch_add(1, Ordering::AcqRel);
             Ok(())
         });
-        commit
-            .await
-            .unwrap_or_else(|error| Err(DatabaseError::Io(std::io::Error::other(error))))
+        commit.await.unwrap_or(Err(DatabaseError::WorkerCrashed))
     }
 }
 
-impl Deref for WriteTransaction {
-    type Target = SqliteConnection;
-    fn deref(&self) -> &SqliteConnection {
-        &self.connection
+impl<'a> From<&'a mut WriteTransaction> for Executor<'a> {
+    fn from(transaction: &'a mut WriteTransaction) -> Self {
+        match &mut transaction.open {
+            OpenTransaction::Sqlite(connection, _) => Self::Sqlite(connection),
+            OpenTransaction::Postgres(transaction) => Self::Postgres(transaction),
+        }
     }
 }
 
-impl DerefMut for WriteTransaction {
-    fn deref_mut(&mut self) -> &mut SqliteConnection {
-        &mut self.connection
+impl<'a> From<&'a mut StoreSnapshot> for Executor<'a> {
+    fn from(snapshot: &'a mut StoreSnapshot) -> Self {
+        match snapshot {
+            StoreSnapshot::Sqlite(transaction) => Self::Sqlite(transaction),
+            StoreSnapshot::Postgres(transaction) => Self::Postgres(transaction),
+        }
     }
 }
 
 /// A time as stored in the database.
-pub(super) fn millis(at: Timestamp) -> i64 {
+fn millis(at: Timestamp) -> i64 {
     at.as_millisecond()
 }
 
 /// A stored time as sent to clients; values out of range become 1970.
-pub(super) fn stamp(millis: i64) -> Stamp {
+fn stamp(millis: i64) -> Stamp {
     Stamp(Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH))
 }
 
-/// Ids as a JSON array, the form in which a query takes many of them.
-pub(super) fn json_ids(ids: &[i64]) -> String {
-    serde_json::to_string(ids).unwrap_or_else(|_| "[]".to_owned())
-}
-
 /// Text from outside as it is stored: U+FFFD instead of NUL, which ends a text for the functions of
-/// SQLite and for C programs, and which other databases refuse.
+/// SQLite and for C programs, and which PostgreSQL refuses.
 ///
 /// Names and labels with NUL are refused ([`crate::api::request::Fields`]); JSON escapes it.
-pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
+fn without_nul(text: &str) -> Cow<'_, str> {
     match text.contains('\0') {
         true => Cow::Owned(text.replace('\0', "\u{fffd}")),
         false => Cow::Borrowed(text),
@@ -242,34 +351,17 @@ pub(super) fn without_nul(text: &str) -> Cow<'_, str> {
 }
 
 /// Parses JSON that the service wrote; invalid text becomes null.
-pub(super) fn json(text: &str) -> serde_json::Value {
+fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// Adds a condition with its value, such as `target_id =`, when there is a value.
-pub(super) fn push_condition<'t, T>(
-    query: &mut QueryBuilder<Sqlite>,
-    condition: &str,
-    value: Option<T>,
-) where
-    T: Encode<'t, Sqlite> + Type<Sqlite>,
-{
-    if let Some(value) = value {
-        query
-            .push(" AND ")
-            .push(condition)
-            .push(" ")
-            .push_bind(value);
-    }
-}
-
 /// Reads a text column.
-pub(super) fn text(row: &SqliteRow, column: &str) -> StoreResult<Shared> {
-    row.try_get(column).map(|text: &str| Shared::from(text))
+fn text(row: &SqlRow, column: &str) -> StoreResult<Shared> {
+    row.get(column).map(|text: &str| Shared::from(text))
 }
 
 /// Whether a UNIQUE constraint failed.
-pub(super) fn is_duplicate(error: &DatabaseError) -> bool {
+fn is_duplicate(error: &DatabaseError) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation())
@@ -279,19 +371,17 @@ pub(super) fn is_duplicate(error: &DatabaseError) -> bool {
 mod commit_tests {
     use std::time::Duration;
 
+    use super::testing::open;
     use super::*;
 
     #[tokio::test]
     async fn commit_after_disconnect_is_counted() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         let before = store.commits();
         let mut change = store.change().await.unwrap();
-        sqlx::query("INSERT INTO settings (name, value) VALUES ('a', 'b')")
-            .execute(&mut *change)
+        sql("INSERT INTO settings (name, value) VALUES ('a', 'b')")
+            .execute(&mut change)
             .await
             .unwrap();
         {
@@ -306,8 +396,8 @@ mod commit_tests {
         tokio::time::timeout(Duration::from_secs(20), committed)
             .await
             .expect("the commit is counted");
-        let value: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'a'")
-            .fetch_one(store.read())
+        let value: String = sql("SELECT value FROM settings WHERE name = 'a'")
+            .one(store.read())
             .await
             .unwrap();
         assert_eq!(value, "b");

@@ -12,12 +12,13 @@
 //!
 //! All nodes of a database are on one machine and read one clock.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use sqlx::SqliteConnection;
 
-use super::{Durability, Store, StoreResult, jobs, millis};
+use super::sql::sql;
+use super::{Durability, Store, StoreResult, WriteTransaction, jobs, millis};
+use scandeck_wire::login::login;
 
 /// How long the claims of a silent node last, in milliseconds.
 const LEASE: i64 = 15_000;
@@ -32,12 +33,23 @@ pub(super) struct ServiceNode {
 }
 
 impl ServiceNode {
+    /// The node of a database file.
     pub fn new(database: &Path) -> Self {
         let home = database.parent().unwrap_or(Path::new("."));
-        let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        Self::with_home(home.canonicalize().unwrap_or_else(|_| home.to_owned()), "")
+    }
+
+    /// The node of a data directory, whose database may have nodes on other machines.
+    pub fn of_directory(dir: &Path) -> Self {
+        let home = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
+        let host = login(|name| std::env::var(name).ok());
+        Self::with_home(home, &format!("{host}:"))
+    }
+
+    fn with_home(home: PathBuf, host: &str) -> Self {
         Self {
             id: format!("{:016x}", rand::random::<u64>()),
-            home: home.display().to_string(),
+            home: format!("{host}{}", home.display()),
         }
     }
 }
@@ -54,28 +66,25 @@ impl Store {
     /// Renews the claims of this node, and ends those of nodes that have ended; true when there were
     /// such nodes.
     pub async fn beat(&self, now: Timestamp) -> StoreResult<bool> {
-        let has_nodes: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM nodes)")
-            .fetch_one(self.read())
+        let has_nodes: bool = sql("SELECT EXISTS (SELECT 1 FROM nodes)")
+            .one(self.read())
             .await?;
         if !has_nodes {
             return Ok(false);
         }
         let mut change = self.change_with(Durability::WithNext).await?;
-        let renewed = sqlx::query("UPDATE nodes SET beat_at = $2 WHERE id = $1")
+        let renewed = sql("UPDATE nodes SET beat_at = $2 WHERE id = $1")
             .bind(&self.node.id)
             .bind(millis(now))
-            .execute(&mut *change)
-            .await?
-            .rows_affected();
-        sqlx::query(
-            "DELETE FROM nodes WHERE id = $1
+            .execute(&mut change)
+            .await?;
+        sql("DELETE FROM nodes WHERE id = $1
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = $1)
                 AND NOT EXISTS (SELECT 1 FROM deletions WHERE owner = $1)
                 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE owner = $1)
-                AND NOT EXISTS (SELECT 1 FROM reports WHERE owner = $1)",
-        )
+                AND NOT EXISTS (SELECT 1 FROM reports WHERE owner = $1)")
         .bind(&self.node.id)
-        .execute(&mut *change)
+        .execute(&mut change)
         .await?;
         let ended = end_nodes(&mut change, &self.node, now).await?;
         if ended > 0 {
@@ -89,12 +98,12 @@ impl Store {
 
     /// Ends the claims of this node.
     pub(super) async fn leave(&self) -> StoreResult<()> {
-        let has_row: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM nodes WHERE id = $1)")
+        let has_row: bool = sql("SELECT EXISTS (SELECT 1 FROM nodes WHERE id = $1)")
             .bind(&self.node.id)
-            .fetch_one(self.read())
+            .one(self.read())
             .await?;
         if has_row {
-            let delete = sqlx::query("DELETE FROM nodes WHERE id = $1").bind(&self.node.id);
+            let delete = sql("DELETE FROM nodes WHERE id = $1").bind(&self.node.id);
             self.execute(delete).await?;
         }
         Ok(())
@@ -103,44 +112,41 @@ impl Store {
 
 /// Adds the row of this node, or renews it, before a claim in the same transaction.
 pub(super) async fn join(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     node: &ServiceNode,
     now: Timestamp,
 ) -> StoreResult<()> {
-    sqlx::query(
-        "INSERT INTO nodes (id, home, beat_at) VALUES ($1, $2, $3)
-         ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
-    )
+    sql("INSERT INTO nodes (id, home, beat_at) VALUES ($1, $2, $3)
+         ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at")
     .bind(&node.id)
     .bind(&node.home)
     .bind(millis(now))
-    .execute(connection)
+    .execute(change)
     .await?;
     Ok(())
 }
 
 /// Deletes the rows of nodes that have ended; returns their number.
 async fn end_nodes(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     node: &ServiceNode,
     now: Timestamp,
 ) -> StoreResult<u64> {
     // A beat of the future is from before the clock was set back.
-    let ended: Vec<String> = sqlx::query_scalar(
-        "SELECT id FROM nodes WHERE id <> $1 AND (home = $2 OR abs(beat_at - $3) >= $4)",
-    )
-    .bind(&node.id)
-    .bind(&node.home)
-    .bind(millis(now))
-    .bind(LEASE)
-    .fetch_all(&mut *connection)
-    .await?;
+    let ended: Vec<String> =
+        sql("SELECT id FROM nodes WHERE id <> $1 AND (home = $2 OR abs(beat_at - $3) >= $4)")
+            .bind(&node.id)
+            .bind(&node.home)
+            .bind(millis(now))
+            .bind(LEASE)
+            .all(&mut *change)
+            .await?;
     for id in &ended {
-        for sql in [
+        for statement in [
             "UPDATE jobs SET service_ends = service_ends + 1 WHERE owner = $1",
             "DELETE FROM nodes WHERE id = $1",
         ] {
-            sqlx::query(sql).bind(id).execute(&mut *connection).await?;
+            sql(statement).bind(id).execute(&mut *change).await?;
         }
     }
     Ok(ended.len() as u64)
@@ -296,8 +302,8 @@ mod tests {
         queue_scan(&store, "a").await;
         let attempt = claim_scan(&store, after(0)).await.unwrap().attempt;
         let rows = async || -> i64 {
-            let count = sqlx::query_scalar("SELECT count(*) FROM nodes");
-            count.fetch_one(store.read()).await.unwrap()
+            let count = sql("SELECT count(*) FROM nodes");
+            count.one(store.read()).await.unwrap()
         };
         store.beat(after(1)).await.unwrap();
         assert_eq!(rows().await, 1);

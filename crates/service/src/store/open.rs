@@ -1,4 +1,4 @@
-//! Opening the database: schema version, backup before a migration, journal mode by file system.
+//! Opening a database of SQLite: schema version, backup before a migration, journal mode by file system.
 //!
 //! ```text
 //!   no file ─► created     same schema ─► opened        older ─► copied to *.bak-N, migrated        newer ─► refused
@@ -8,17 +8,16 @@
 //! newer program is therefore refused before SQLite opens it.
 
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use anyhow::Context;
 use futures::future::BoxFuture;
 use sqlx::SqliteConnection;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
-use tokio::sync::Semaphore;
 
 use super::checkpoint::{Checkpoints, writing_options};
-use super::{BULK_READS, DeletionTasks, ServiceNode, Store};
+use super::{ServiceNode, SqliteEngine, Store, StoreEngine};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
     back_up, is_on_network, make_private, migrations, private_options, schema_version,
@@ -208,22 +207,16 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         .connect_with(private_options(file).read_only(true))
         .await?;
     let checkpoints = Checkpoints::open(file).await?;
-    let bulk = Arc::new(Semaphore::new(BULK_READS));
-    let (commits, deletions, has_log) = (
-        Arc::default(),
-        DeletionTasks::default(),
-        !is_on_network(file),
-    );
-    Ok(Store {
+    let engine = SqliteEngine {
         read,
         write,
-        commits,
         checkpoints,
-        bulk,
-        deletions,
-        node: Arc::new(ServiceNode::new(file)),
-        has_log,
-    })
+        has_log: !is_on_network(file),
+    };
+    Ok(Store::new(
+        StoreEngine::Sqlite(engine),
+        ServiceNode::new(file),
+    ))
 }
 
 /// Rolls back a dropped or failed write transaction. Without one the statement fails, which is
@@ -235,6 +228,7 @@ async fn roll_back(connection: &mut SqliteConnection) -> sqlx::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sql::sql;
     use super::*;
     use scandeck_wire::contract::ReportId;
 
@@ -266,8 +260,8 @@ mod tests {
         let newer = newer_program(migrations.path()).await;
         let opened = open_with(&file, &newer).await.unwrap();
         assert!(opened.notes[0].contains(".bak-1"), "{:?}", opened.notes);
-        let name: String = sqlx::query_scalar("SELECT name FROM workspaces")
-            .fetch_one(opened.store.read())
+        let name: String = sql("SELECT name FROM workspaces")
+            .one(opened.store.read())
             .await
             .unwrap();
         assert_eq!(name, "Default");
@@ -291,13 +285,10 @@ mod tests {
             .unwrap()
             .store;
         for table in ["findings", "targets", "scans", "loggers", "reports"] {
-            let sql = format!(
+            let explain = format!(
                 "EXPLAIN QUERY PLAN SELECT id FROM {table} WHERE workspace_id = 1 ORDER BY id LIMIT 9"
             );
-            let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .fetch_all(store.read())
-                .await
-                .unwrap();
+            let plan: Vec<(i64, i64, i64, String)> = sql(explain).all(store.read()).await.unwrap();
             let index = format!(
                 "SEARCH {table} USING COVERING INDEX {table}_by_workspace (workspace_id=?)"
             );
@@ -320,7 +311,7 @@ mod tests {
             .store;
         let insert = "INSERT INTO reports (format, status, created_at, expires_at, content)
                       VALUES ('csv', 'finished', 0, 1, x'6162'), ('csv', 'finished', 0, 1, NULL)";
-        older.execute(sqlx::query(insert)).await.unwrap();
+        older.execute(sql(insert)).await.unwrap();
         older.close().await;
 
         let store = Store::open(&file).await.unwrap().store;

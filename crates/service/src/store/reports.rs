@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{AssertSqlSafe, FromRow, Row};
 
 use super::deliveries::{self, NewDelivery};
-use super::{Store, StoreResult, json_ids, millis, nodes, stamp, text};
+use super::sql::{ReadRow, SqlRow, per_engine, sql};
+use super::{Store, StoreResult, millis, nodes, stamp, text};
 use scandeck_wire::contract::{
     Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId,
 };
@@ -16,17 +15,15 @@ use scandeck_wire::contract::{
 /// How long a report is available.
 const RETENTION: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-fn report_of(row: SqliteRow) -> StoreResult<Report> {
+fn report_of(row: &SqlRow) -> StoreResult<Report> {
     Ok(Report {
-        id: ReportId(row.try_get("id")?),
-        download_name: text(&row, "name")?,
-        status: ReportStatus::from(row.try_get::<&str, _>("status")?),
-        format: ReportFormat::from(row.try_get::<&str, _>("format")?),
-        generation_date: Some(stamp(row.try_get("generated_at")?)),
-        expiration_date: Some(stamp(row.try_get("expires_at")?)),
-        workspace_id: row
-            .try_get::<Option<i64>, _>("workspace_id")?
-            .map(WorkspaceId),
+        id: ReportId(row.get("id")?),
+        download_name: text(row, "name")?,
+        status: ReportStatus::from(row.get::<&str>("status")?),
+        format: ReportFormat::from(row.get::<&str>("format")?),
+        generation_date: Some(stamp(row.get("generated_at")?)),
+        expiration_date: Some(stamp(row.get("expires_at")?)),
+        workspace_id: row.get::<Option<i64>>("workspace_id")?.map(WorkspaceId),
     })
 }
 
@@ -46,14 +43,14 @@ pub struct QueuedReport {
     pub webhook_url: Option<String>,
 }
 
-impl FromRow<'_, SqliteRow> for QueuedReport {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for QueuedReport {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            id: row.try_get("id")?,
-            attempt: row.try_get("attempt")?,
-            format: row.try_get("format")?,
-            data: row.try_get("data")?,
-            webhook_url: row.try_get("webhook_url")?,
+            id: row.get("id")?,
+            attempt: row.get("attempt")?,
+            format: row.get("format")?,
+            data: row.get("data")?,
+            webhook_url: row.get("webhook_url")?,
         })
     }
 }
@@ -93,8 +90,8 @@ impl Store {
         };
         let ids: BTreeSet<i64> = ids.iter().copied().collect();
         let runs = runs(&ids);
-        let workspaces: i64 = sqlx::query_scalar("SELECT count(*) FROM workspaces")
-            .fetch_one(self.read())
+        let workspaces: i64 = sql("SELECT count(*) FROM workspaces")
+            .one(self.read())
             .await?;
         // The index by workspace is a fraction of the table, but is searched once for each
         // workspace.
@@ -109,29 +106,36 @@ impl Store {
         } else {
             format!("{table} ON")
         };
-        let found = format!(
-            "SELECT count(*), min(workspace_id), max(workspace_id) FROM json_each($1) AS run
-             CROSS JOIN {join} {table}.id BETWEEN run.value ->> 0 AND run.value ->> 1"
+        const FOUND: &str = "SELECT count(*), min(workspace_id), max(workspace_id) FROM";
+        let found = per_engine(
+            format!(
+                "{FOUND} json_each($1) AS run
+                 CROSS JOIN {join} {table}.id BETWEEN run.value ->> 0 AND run.value ->> 1"
+            ),
+            format!(
+                "{FOUND} json_array_elements(CAST($1 AS json)) AS run JOIN {table}
+                 ON {table}.id BETWEEN CAST(run.value ->> 0 AS BIGINT) AND CAST(run.value ->> 1 AS BIGINT)"
+            ),
         );
         let _permit = self.bulk().await;
         let (count, first, last): (i64, Option<i64>, Option<i64>) =
-            sqlx::query_as(AssertSqlSafe(found))
-                .bind(json!(runs).to_string())
-                .fetch_one(self.read())
-                .await?;
+            found.bind(json!(runs).to_string()).one(self.read()).await?;
         let mut resources = ReportResources {
             workspaces: first.into_iter().chain(last).map(WorkspaceId).collect(),
             ..ReportResources::default()
         };
         if count < i64::try_from(ids.len()).unwrap_or(i64::MAX) {
-            let missing = format!(
-                "SELECT value FROM json_each($1) WHERE value NOT IN (SELECT id FROM {table}) ORDER BY value LIMIT 20"
+            let missing = per_engine(
+                format!(
+                    "SELECT value FROM json_each($1) WHERE value NOT IN (SELECT id FROM {table}) ORDER BY value LIMIT 20"
+                ),
+                format!(
+                    "SELECT value FROM unnest($1) AS value
+                     WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE id = value) ORDER BY value LIMIT 20"
+                ),
             );
-            let ids = json!(ids).to_string();
-            resources.missing = sqlx::query_scalar(AssertSqlSafe(missing))
-                .bind(ids)
-                .fetch_all(self.read())
-                .await?;
+            let ids: Vec<i64> = ids.into_iter().collect();
+            resources.missing = missing.bind_ids(&ids).all(self.read()).await?;
         }
         Ok(resources)
     }
@@ -139,32 +143,29 @@ impl Store {
     /// The ids of reports that have not expired.
     pub async fn report_ids(&self, now: Timestamp) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT id FROM reports WHERE expires_at > $1 ORDER BY id")
+        sql("SELECT id FROM reports WHERE expires_at > $1 ORDER BY id")
             .bind(millis(now))
-            .fetch_all(self.read())
+            .all(self.read())
             .await
     }
 
     /// Reports in the order of their ids. Deleted ones are missing.
     pub async fn reports(&self, ids: &[i64]) -> StoreResult<Vec<Report>> {
         let _permit = self.bulk().await;
-        sqlx::query(
+        sql(
             "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at, workspace_id
-             FROM reports WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
+             FROM reports WHERE id IN list($1) ORDER BY id",
         )
-        .bind(json_ids(ids))
-        .try_map(report_of)
-        .fetch_all(self.read())
-        .await
+        .bind_ids(ids)
+        .all_as(self.read(), report_of).await
     }
 
     /// A report that has not expired.
     pub async fn report(&self, id: ReportId, now: Timestamp) -> StoreResult<Option<Report>> {
-        sqlx::query(SELECT)
+        sql(SELECT)
             .bind(millis(now))
             .bind(id.0)
-            .try_map(report_of)
-            .fetch_optional(self.read())
+            .optional_as(self.read(), report_of)
             .await
     }
 
@@ -179,7 +180,7 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<ReportId> {
         let mut change = self.change().await?;
-        let id: i64 = sqlx::query_scalar(
+        let id: i64 = sql(
             "INSERT INTO reports (format, status, created_at, expires_at, data, webhook_url, workspace_id)
              VALUES ($1, 'waiting', $2, $3, $4, $5, (SELECT id FROM workspaces WHERE id = $6)) RETURNING id",
         )
@@ -190,12 +191,12 @@ impl Store {
         .bind(webhook_url)
         // None if the workspace was deleted since the resources were checked.
         .bind(workspace.map(|workspace| workspace.0))
-        .fetch_one(&mut *change)
+        .one(&mut change)
         .await?;
-        sqlx::query("UPDATE reports SET name = $1 WHERE id = $2")
+        sql("UPDATE reports SET name = $1 WHERE id = $2")
             .bind(name(ReportId(id)))
             .bind(id)
-            .execute(&mut *change)
+            .execute(&mut change)
             .await?;
         change.commit().await?;
         Ok(ReportId(id))
@@ -206,14 +207,14 @@ impl Store {
     pub async fn claim_report(&self, now: Timestamp) -> StoreResult<Option<QueuedReport>> {
         let mut change = self.change().await?;
         nodes::join(&mut change, &self.node, now).await?;
-        let report = sqlx::query_as(
+        let report = sql(
             "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = (
                 SELECT id FROM reports WHERE status = 'waiting' AND (owner IS NULL OR owner = $1)
                 ORDER BY id LIMIT 1)
              RETURNING id, attempt, format, coalesce(data, '') AS data, webhook_url",
         )
         .bind(&self.node.id)
-        .fetch_optional(&mut *change)
+        .optional(&mut change)
         .await?;
         if report.is_some() {
             change.commit().await?;
@@ -230,10 +231,8 @@ impl Store {
         bytes: &[u8],
     ) -> StoreResult<bool> {
         // An earlier attempt adds nothing, so the parts of a report are those of one attempt.
-        let insert = sqlx::query(
-            "INSERT INTO report_parts (report_id, position, bytes)
-             SELECT id, $3, $4 FROM reports WHERE id = $1 AND attempt = $2 AND owner = $5",
-        )
+        let insert = sql("INSERT INTO report_parts (report_id, position, bytes)
+             SELECT id, $3, $4 FROM reports WHERE id = $1 AND attempt = $2 AND owner = $5")
         .bind(report.id)
         .bind(report.attempt)
         .bind(position)
@@ -257,7 +256,7 @@ impl Store {
             ReportStatus::Failed
         };
         let mut change = self.change().await?;
-        let done = sqlx::query(
+        let done = sql(
             "UPDATE reports SET status = $3, generated_at = $4, data = NULL, owner = NULL
              WHERE id = $1 AND attempt = $2 AND owner = $5",
         )
@@ -266,10 +265,10 @@ impl Store {
         .bind(status.as_str())
         .bind(millis(now))
         .bind(&self.node.id)
-        .execute(&mut *change)
+        .execute(&mut change)
         .await?;
         // No notification for a report that was deleted, or claimed again, in the meantime.
-        if done.rows_affected() > 0
+        if done > 0
             && let Some(url) = &report.webhook_url
         {
             let subject = format!("report {}", report.id);
@@ -287,9 +286,9 @@ impl Store {
 
     /// The number of parts of the document of a finished report, and their bytes together.
     pub async fn report_size(&self, id: ReportId) -> StoreResult<(i64, i64)> {
-        sqlx::query_as("SELECT count(*), coalesce(sum(length(bytes)), 0) FROM report_parts WHERE report_id = $1")
+        sql("SELECT count(*), CAST(coalesce(sum(octet_length(bytes)), 0) AS BIGINT) FROM report_parts WHERE report_id = $1")
             .bind(id.0)
-            .fetch_one(self.read())
+            .one(self.read())
             .await
     }
 
@@ -299,29 +298,29 @@ impl Store {
     /// Also when the report was deleted.
     pub async fn report_part(&self, id: ReportId, position: i64) -> StoreResult<Vec<u8>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT bytes FROM report_parts WHERE report_id = $1 AND position = $2")
+        sql("SELECT bytes FROM report_parts WHERE report_id = $1 AND position = $2")
             .bind(id.0)
             .bind(position)
-            .fetch_one(self.read())
+            .one(self.read())
             .await
     }
 
     /// Deletes a report; false when it does not exist.
     pub async fn delete_report(&self, id: ReportId, now: Timestamp) -> StoreResult<bool> {
-        let delete = sqlx::query("DELETE FROM reports WHERE id = $1 AND expires_at > $2");
+        let delete = sql("DELETE FROM reports WHERE id = $1 AND expires_at > $2");
         Ok(self.execute(delete.bind(id.0).bind(millis(now))).await? > 0)
     }
 
     /// Deletes the reports of a workspace.
     pub(super) async fn delete_reports_of(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE workspace_id = $1").bind(workspace.0))
+        self.execute(sql("DELETE FROM reports WHERE workspace_id = $1").bind(workspace.0))
             .await?;
         self.sweep_report_parts().await
     }
 
     /// Deletes expired reports, and the parts of deleted ones.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        self.execute(sqlx::query("DELETE FROM reports WHERE expires_at <= $1").bind(millis(now)))
+        self.execute(sql("DELETE FROM reports WHERE expires_at <= $1").bind(millis(now)))
             .await?;
         self.sweep_report_parts().await
     }
@@ -329,11 +328,12 @@ impl Store {
     /// Deletes the oldest finished reports, so that the documents of all have at most `limit` bytes
     /// with a new one.
     pub async fn expire_reports(&self, new: u64, limit: i64) -> StoreResult<()> {
-        let delete = sqlx::query(
+        let delete = sql(
             "DELETE FROM reports WHERE status <> 'waiting' AND id IN (
                 SELECT id FROM (
                     SELECT id, sum(size) OVER (ORDER BY id DESC) AS newer_with_this FROM (
-                        SELECT report_id AS id, sum(length(bytes)) AS size FROM report_parts GROUP BY report_id))
+                        SELECT report_id AS id, sum(octet_length(bytes)) AS size FROM report_parts GROUP BY report_id
+                    ) AS sizes) AS sums
                 WHERE newer_with_this + $1 > $2)",
         );
         let new = i64::try_from(new).unwrap_or(i64::MAX / 2);
@@ -351,19 +351,15 @@ impl Store {
     /// Deletes the parts that earlier attempts of a claimed report have added.
     pub async fn delete_report_parts(&self, report: &QueuedReport) -> StoreResult<()> {
         self.delete_parts(
-            "SELECT report_parts.rowid FROM report_parts JOIN reports ON reports.id = report_id
-             WHERE report_id = $1 AND attempt = $2",
+            "report_id = $1 AND EXISTS (SELECT 1 FROM reports WHERE id = report_id AND attempt = $2)",
             &[report.id, report.attempt],
         )
         .await
     }
 
     async fn sweep_report_parts(&self) -> StoreResult<()> {
-        self.delete_parts(
-            "SELECT rowid FROM report_parts WHERE report_id NOT IN (SELECT id FROM reports)",
-            &[],
-        )
-        .await
+        self.delete_parts("report_id NOT IN (SELECT id FROM reports)", &[])
+            .await
     }
 }
 
@@ -383,17 +379,19 @@ mod tests {
     #[tokio::test]
     async fn resources_are_found_by_runs_and_one_by_one() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         let mut change = store.change().await.unwrap();
-        let insert = "INSERT INTO workspaces (id, name, name_key) VALUES (2, 'b', 'b'), (3, 'c', 'c');
-            INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'ip'), (2, 2, 'a', 'ip');
-            INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level, scan_original_url, vpn_scan, max_minutes)
-            SELECT value, 1 + (value > 10), 1 + (value > 10), 70, 'finished', 0, '{}', 'same_domain', 0, 0, 5
-            FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,13]')";
-        sqlx::raw_sql(insert).execute(&mut *change).await.unwrap();
+        for statement in [
+            "INSERT INTO workspaces (id, name, name_key) VALUES (2, 'b', 'b'), (3, 'c', 'c')",
+            "INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'ip'), (2, 2, 'a', 'ip')",
+            "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+                scan_original_url, vpn_scan, max_minutes)
+             SELECT id, of, of, 70, 'finished', 0, '{}', 'same_domain', false, false, 5
+                FROM (SELECT column1 AS id, CASE WHEN column1 > 10 THEN 2 ELSE 1 END AS of
+                FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (13)) AS ids) AS scans",
+        ] {
+            sql(statement).execute(&mut change).await.unwrap();
+        }
         change.commit().await.unwrap();
         let found = async |ids: &[i64]| {
             let found = store
@@ -425,10 +423,7 @@ mod tests {
     #[tokio::test]
     async fn oldest_reports_expire_when_a_new_one_exceeds_the_limit() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         let now = Timestamp::now();
         for _ in 0..5 {
             let add = store.add_report(
@@ -515,10 +510,7 @@ mod tests {
     #[tokio::test]
     async fn parts_of_deleted_and_expired_reports_are_swept() {
         let temp = tempfile::tempdir().unwrap();
-        let store = Store::open(&temp.path().join("scandeck.db"))
-            .await
-            .unwrap()
-            .store;
+        let store = open(temp.path()).await;
         let now = Timestamp::now();
         let mut ids = Vec::new();
         for age in [0, 40 * 24, 0] {

@@ -4,12 +4,11 @@
 
 use jiff::Timestamp;
 use serde_json::Value;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row};
 
 use super::deletion::is_deleting;
+use super::sql::{SqlRow, sql};
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
-use super::{Store, StoreResult, json, json_ids, millis, push_condition, stamp, text};
+use super::{Store, StoreResult, json, millis, stamp, text};
 use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId,
     WorkspaceId,
@@ -17,43 +16,43 @@ use scandeck_wire::contract::{
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
     risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan, max_minutes
-    FROM scans WHERE 1";
+    FROM scans WHERE true";
 
-fn scan_of(row: &SqliteRow, now: Timestamp) -> StoreResult<Scan> {
-    let status = ScanStatus::from(row.try_get::<&str, _>("status")?);
-    let (planned, finished) = (row.try_get("planned")?, row.try_get("finished")?);
+fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
+    let status = ScanStatus::from(row.get::<&str>("status")?);
+    let (planned, finished) = (row.get("planned")?, row.get("finished")?);
     let (started, ended): (Option<i64>, Option<i64>) =
-        (row.try_get("started_at")?, row.try_get("ended_at")?);
+        (row.get("started_at")?, row.get("ended_at")?);
     let until = ended.unwrap_or_else(|| millis(now));
     Ok(Scan {
         progress: progress(&status, finished, planned),
         result_summary: summary(row)?,
-        id: ScanId(row.try_get("id")?),
-        tool_id: row.try_get("tool_id")?,
-        target_id: TargetId(row.try_get("target_id")?),
+        id: ScanId(row.get("id")?),
+        tool_id: row.get("tool_id")?,
+        target_id: TargetId(row.get("target_id")?),
         status_name: status,
-        vpn_scan: row.try_get("vpn_scan")?,
+        vpn_scan: row.get("vpn_scan")?,
         start_time: started.map(stamp),
         end_time: ended.map(stamp),
         duration: started.map_or(0, |start| (until - start).max(0) / 1000),
         num_tests: planned,
         num_finished_tests: finished,
         status_message: text(row, "message")?,
-        info_text_lines: serde_json::from_str(row.try_get("info")?).unwrap_or_default(),
-        workspace_id: Some(WorkspaceId(row.try_get("workspace_id")?)),
-        scan_original_url: row.try_get("scan_original_url")?,
-        max_scan_time: row.try_get("max_minutes")?,
-        tool_params: Some(json(row.try_get("params")?)),
+        info_text_lines: serde_json::from_str(row.get("info")?).unwrap_or_default(),
+        workspace_id: Some(WorkspaceId(row.get("workspace_id")?)),
+        scan_original_url: row.get("scan_original_url")?,
+        max_scan_time: row.get("max_minutes")?,
+        tool_params: Some(json(row.get("params")?)),
     })
 }
 
-fn summary(row: &SqliteRow) -> StoreResult<ResultSummary> {
+fn summary(row: &SqlRow) -> StoreResult<ResultSummary> {
     let mut counts = [0_i64; 5];
     for (count, column) in counts
         .iter_mut()
         .zip(["risk4", "risk3", "risk2", "risk1", "risk0"])
     {
-        *count = row.try_get(column)?;
+        *count = row.get(column)?;
     }
     let parts = Risk::DOWN
         .iter()
@@ -129,63 +128,38 @@ pub struct ScanToAdd {
 impl Store {
     /// Scans, newest first.
     pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
-        let mut query = QueryBuilder::new(SELECT);
-        push_condition(
-            &mut query,
-            "workspace_id =",
-            filter.workspace.map(|id| id.0),
-        );
-        push_condition(&mut query, "target_id =", filter.target.map(|id| id.0));
-        push_condition(&mut query, "tool_id =", filter.tool);
-        push_condition(
-            &mut query,
-            "status =",
-            filter
-                .status
-                .as_ref()
-                .map(|status| status.as_str().to_owned()),
-        );
         // In seconds, as clients receive times: an interval includes the scan that starts in its
         // last second.
-        push_condition(
-            &mut query,
-            "coalesce(started_at, created_at) / 1000 >=",
-            filter.from.map(|at| at.as_second()),
-        );
-        push_condition(
-            &mut query,
-            "coalesce(started_at, created_at) / 1000 <=",
-            filter.to.map(|at| at.as_second()),
-        );
-        query
+        const START: &str = "coalesce(started_at, created_at) / 1000";
+        sql(SELECT)
+            .push_condition("workspace_id =", filter.workspace.map(|id| id.0))
+            .push_condition("target_id =", filter.target.map(|id| id.0))
+            .push_condition("tool_id =", filter.tool)
+            .push_condition("status =", filter.status.as_ref().map(ScanStatus::as_str))
+            .push_condition(&format!("{START} >="), filter.from.map(|at| at.as_second()))
+            .push_condition(&format!("{START} <="), filter.to.map(|at| at.as_second()))
             .push(" ORDER BY id DESC LIMIT ")
             .push_bind(filter.limit)
             .push(" OFFSET ")
-            .push_bind(filter.offset);
-        let rows = query.build().fetch_all(self.read()).await?;
-        rows.iter().map(|row| scan_of(row, now)).collect()
+            .push_bind(filter.offset)
+            .all_as(self.read(), |row| scan_of(row, now))
+            .await
     }
 
     pub async fn scan(&self, id: ScanId, now: Timestamp) -> StoreResult<Option<Scan>> {
-        let mut query = QueryBuilder::new(SELECT);
-        let row = query
-            .push(" AND id = ")
-            .push_bind(id.0)
-            .build()
-            .fetch_optional(self.read())
-            .await?;
-        row.map(|row| scan_of(&row, now)).transpose()
+        sql(SELECT)
+            .push_condition("id =", Some(id.0))
+            .optional_as(self.read(), |row| scan_of(row, now))
+            .await
     }
 
     /// Scans in the order of their ids; deleted ones are missing.
     pub async fn scans_by_id(&self, ids: &[i64], now: Timestamp) -> StoreResult<Vec<Scan>> {
-        let mut query = QueryBuilder::new(SELECT);
-        query
-            .push(" AND id IN (SELECT value FROM json_each(")
-            .push_bind(json_ids(ids))
-            .push(")) ORDER BY id");
-        let rows = query.build().fetch_all(self.read()).await?;
-        rows.iter().map(|row| scan_of(row, now)).collect()
+        sql(SELECT)
+            .push(" AND id IN list($1) ORDER BY id")
+            .bind_ids(ids)
+            .all_as(self.read(), |row| scan_of(row, now))
+            .await
     }
 
     /// Queues a scan and adds its target if necessary, in one transaction.
@@ -211,7 +185,7 @@ impl Store {
         if is_deleting(&mut change, target).await? {
             return Ok(Err(AddedTarget::Existing(target)));
         }
-        let id: Option<i64> = sqlx::query_scalar(
+        let id: Option<i64> = sql(
             "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
                 scan_original_url, vpn_scan, max_minutes, callback)
              SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8 FROM targets WHERE id = $9 RETURNING id",
@@ -225,15 +199,15 @@ impl Store {
         .bind(scan.max_minutes)
         .bind(scan.callback.as_ref().and_then(|callback| serde_json::to_string(callback).ok()))
         .bind(target.0)
-        .fetch_optional(&mut *change)
+        .optional(&mut change)
         .await?;
         let Some(id) = id else {
             return Ok(Err(AddedTarget::Existing(target)));
         };
-        sqlx::query("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
+        sql("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
             .bind(id)
             .bind(scan.params.to_string())
-            .execute(&mut *change)
+            .execute(&mut change)
             .await?;
         change.commit().await?;
         Ok(Ok((ScanId(id), target)))
@@ -242,11 +216,11 @@ impl Store {
     /// Deletes a scan that has ended, in batches. A scan that has ended never becomes active again.
     pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
-            let (exists, active): (bool, bool) = sqlx::query_as(
+            let (exists, active): (bool, bool) = sql(
                 "SELECT EXISTS (SELECT 1 FROM scans WHERE id = $1), EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1)",
             )
             .bind(id.0)
-            .fetch_one(store.read())
+            .one(store.read())
             .await?;
             match (exists, active) {
                 (false, _) => return Ok(Deletion::NotFound),
@@ -254,7 +228,7 @@ impl Store {
                 (true, false) => {}
             }
             store.delete_results("SELECT id FROM scans WHERE id = $1", id.0).await?;
-            let deleted = store.execute(sqlx::query("DELETE FROM scans WHERE id = $1").bind(id.0)).await?;
+            let deleted = store.execute(sql("DELETE FROM scans WHERE id = $1").bind(id.0)).await?;
             Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
         })
         .await
@@ -265,63 +239,59 @@ impl Store {
     /// The data is the stored JSON text, which is sent without parsing it.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
         let _permit = self.bulk().await;
-        sqlx::query_as("SELECT output_type, output_data FROM scans WHERE id = $1")
+        sql("SELECT output_type, output_data FROM scans WHERE id = $1")
             .bind(id.0)
-            .fetch_optional(self.read())
+            .optional(self.read())
             .await
     }
 
     /// The ids of the lines of a raw log.
     pub async fn raw_line_ids(&self, id: ScanId) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar("SELECT id FROM raw_lines WHERE scan_id = $1 ORDER BY id")
+        sql("SELECT id FROM raw_lines WHERE scan_id = $1 ORDER BY id")
             .bind(id.0)
-            .fetch_all(self.read())
+            .all(self.read())
             .await
     }
 
     /// Lines of a raw log.
     pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
-        sqlx::query_scalar(
-            "SELECT line FROM raw_lines WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id",
-        )
-        .bind(json_ids(ids))
-        .fetch_all(self.read())
-        .await
+        sql("SELECT line FROM raw_lines WHERE id IN list($1) ORDER BY id")
+            .bind_ids(ids)
+            .all(self.read())
+            .await
     }
 
     /// The number of waiting and running scans.
     pub async fn active_scans(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM jobs")
-            .fetch_one(self.read())
-            .await
+        sql("SELECT count(*) FROM jobs").one(self.read()).await
     }
 
     /// The ids of the scans with a worker.
     pub async fn running_scan_ids(&self) -> StoreResult<Vec<i64>> {
-        sqlx::query_scalar("SELECT scan_id FROM jobs WHERE owner IS NOT NULL")
-            .fetch_all(self.read())
+        sql("SELECT scan_id FROM jobs WHERE owner IS NOT NULL")
+            .all(self.read())
             .await
     }
 
     /// Ids and targets of the given scans that have ended with a message that begins with `cause`.
     pub async fn ended_scans(&self, ids: &[i64], cause: &str) -> StoreResult<Vec<(i64, String)>> {
-        sqlx::query_as(
+        sql(
             "SELECT scans.id, targets.name FROM scans JOIN targets ON targets.id = target_id
-             WHERE scans.id IN (SELECT value FROM json_each($1)) AND ended_at IS NOT NULL
+             WHERE scans.id IN list($1) AND ended_at IS NOT NULL
                 AND substr(message, 1, length($2)) = $2 ORDER BY scans.id",
         )
-        .bind(json_ids(ids))
+        .bind_ids(ids)
         .bind(cause)
-        .fetch_all(self.read())
+        .all(self.read())
         .await
     }
 
     /// The number of scans with a worker.
     pub async fn running_scans(&self) -> StoreResult<i64> {
-        sqlx::query_scalar("SELECT count(*) FROM jobs WHERE owner IS NOT NULL")
-            .fetch_one(self.read())
+        sql("SELECT count(*) FROM jobs WHERE owner IS NOT NULL")
+            .one(self.read())
             .await
     }
 }

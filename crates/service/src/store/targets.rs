@@ -1,24 +1,23 @@
 //! Targets in the store. Callers pass canonical names.
 
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, SqliteConnection};
 
 use super::deletion::DeletedNoun;
-use super::{Store, StoreResult, push_condition, text};
+use super::sql::{SqlRow, sql};
+use super::{Store, StoreResult, WriteTransaction, text};
 use scandeck_wire::contract::{Target, TargetId, TargetType, WorkspaceId};
 
-fn target_of(row: SqliteRow) -> StoreResult<Target> {
+fn target_of(row: &SqlRow) -> StoreResult<Target> {
     Ok(Target {
-        id: TargetId(row.try_get("id")?),
-        name: text(&row, "name")?,
-        kind: TargetType::from(row.try_get::<&str, _>("type")?),
-        description: text(&row, "description")?,
-        workspace_id: WorkspaceId(row.try_get("workspace_id")?),
+        id: TargetId(row.get("id")?),
+        name: text(row, "name")?,
+        kind: TargetType::from(row.get::<&str>("type")?),
+        description: text(row, "description")?,
+        workspace_id: WorkspaceId(row.get("workspace_id")?),
     })
 }
 
-const SELECT: &str = "SELECT id, workspace_id, name, type, description FROM targets WHERE 1";
+const SELECT: &str = "SELECT id, workspace_id, name, type, description FROM targets WHERE true";
 
 /// The filter of a target list.
 #[derive(Clone, Debug, Default)]
@@ -58,36 +57,21 @@ pub enum Deletion {
 impl Store {
     /// Targets in the order of their ids.
     pub async fn targets(&self, filter: &TargetFilter) -> StoreResult<Vec<Target>> {
-        let mut query = QueryBuilder::new(SELECT);
-        push_condition(
-            &mut query,
-            "workspace_id =",
-            filter.workspace.map(|id| id.0),
-        );
-        push_condition(
-            &mut query,
-            "type =",
-            filter.kind.as_ref().map(|kind| kind.as_str().to_owned()),
-        );
-        query
+        sql(SELECT)
+            .push_condition("workspace_id =", filter.workspace.map(|id| id.0))
+            .push_condition("type =", filter.kind.as_ref().map(TargetType::as_str))
             .push(" ORDER BY id LIMIT ")
             .push_bind(filter.limit)
             .push(" OFFSET ")
-            .push_bind(filter.offset);
-        query
-            .build()
-            .try_map(target_of)
-            .fetch_all(self.read())
+            .push_bind(filter.offset)
+            .all_as(self.read(), target_of)
             .await
     }
 
     pub async fn target(&self, id: TargetId) -> StoreResult<Option<Target>> {
-        QueryBuilder::new(SELECT)
-            .push(" AND id = ")
-            .push_bind(id.0)
-            .build()
-            .try_map(target_of)
-            .fetch_optional(self.read())
+        sql(SELECT)
+            .push_condition("id =", Some(id.0))
+            .optional_as(self.read(), target_of)
             .await
     }
 
@@ -110,12 +94,12 @@ impl Store {
     pub async fn delete_target(&self, id: TargetId, now: Timestamp) -> StoreResult<Deletion> {
         self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
-            let (exists, active): (bool, bool) = sqlx::query_as(
+            let (exists, active): (bool, bool) = sql(
                 "SELECT EXISTS (SELECT 1 FROM targets WHERE id = $1), EXISTS (SELECT 1 FROM jobs
                     JOIN scans ON scans.id = jobs.scan_id WHERE scans.target_id = $1)",
             )
             .bind(id.0)
-            .fetch_one(&mut *decision)
+            .one(&mut decision)
             .await?;
             match (exists, active) {
                 (false, _) => return Ok(Deletion::NotFound),
@@ -136,49 +120,46 @@ impl Store {
     async fn delete_target_with_results(&self, id: TargetId) -> StoreResult<u64> {
         self.delete_results("SELECT id FROM scans WHERE target_id = $1", id.0)
             .await?;
-        self.execute(sqlx::query("DELETE FROM targets WHERE id = $1").bind(id.0))
+        self.execute(sql("DELETE FROM targets WHERE id = $1").bind(id.0))
             .await
     }
 }
 
 pub(super) async fn add_target(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     target: &TargetToAdd<'_>,
     limit: usize,
 ) -> StoreResult<AddedTarget> {
-    let workspace: Option<i64> = sqlx::query_scalar(
-        "SELECT id FROM workspaces WHERE id = $1
-            AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)",
-    )
+    let workspace: Option<i64> = sql("SELECT id FROM workspaces WHERE id = $1
+            AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)")
     .bind(target.workspace.0)
-    .fetch_optional(&mut *connection)
+    .optional(&mut *change)
     .await?;
     if workspace.is_none() {
         return Ok(AddedTarget::NoWorkspace);
     }
-    let existing: Option<i64> =
-        sqlx::query_scalar("SELECT id FROM targets WHERE workspace_id = $1 AND name = $2")
-            .bind(target.workspace.0)
-            .bind(target.name)
-            .fetch_optional(&mut *connection)
-            .await?;
+    let existing: Option<i64> = sql("SELECT id FROM targets WHERE workspace_id = $1 AND name = $2")
+        .bind(target.workspace.0)
+        .bind(target.name)
+        .optional(&mut *change)
+        .await?;
     if let Some(id) = existing {
         return Ok(AddedTarget::Existing(TargetId(id)));
     }
-    let count: i64 = sqlx::query_scalar("SELECT number FROM counts WHERE noun = 'targets'")
-        .fetch_one(&mut *connection)
+    let count: i64 = sql("SELECT number FROM counts WHERE noun = 'targets'")
+        .one(&mut *change)
         .await?;
     if usize::try_from(count).unwrap_or(usize::MAX) >= limit {
         return Ok(AddedTarget::LimitReached);
     }
-    let id: i64 = sqlx::query_scalar(
+    let id: i64 = sql(
         "INSERT INTO targets (workspace_id, name, type, description) VALUES ($1, $2, $3, $4) RETURNING id",
     )
     .bind(target.workspace.0)
     .bind(target.name)
     .bind(target.kind.as_str())
     .bind(target.description)
-    .fetch_one(connection)
+    .one(change)
     .await?;
     Ok(AddedTarget::New(TargetId(id)))
 }

@@ -1,14 +1,17 @@
 //! Helpers of the tests of the store.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::process::Command;
 
 use jiff::Timestamp;
 use serde_json::json;
+use url::Url;
 
-use super::Store;
 use super::jobs::{Claim, QueuePoll};
 use super::scans::{ScanTarget, ScanToAdd};
 use super::targets::{AddedTarget, TargetToAdd};
+use super::{DatabaseAddress, Store};
 use crate::engine::NewFinding;
 use scandeck_wire::contract::{RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
 
@@ -22,10 +25,39 @@ pub async fn two_nodes(dir: &Path) -> (Store, Store) {
     (open(&one).await, open(&other).await)
 }
 
-/// A process on the database of a directory.
+/// A process on the database of a directory: a file, or with this variable, which has the URL of a
+/// server, a PostgreSQL database for each directory (`.ci/postgres`).
 pub async fn open(home: &Path) -> Store {
+    match std::env::var("SCANDECK_TEST_DATABASE") {
+        Ok(server) => {
+            let url = database_url(&server, &home.join("scandeck.db"));
+            let address = DatabaseAddress::parse(&url, "test".to_owned()).unwrap();
+            let opened = Store::open_postgres(&address, home).await;
+            opened.unwrap().store
+        }
+        Err(_) => open_sqlite(home).await,
+    }
+}
+
+/// A process on the database file of a directory.
+pub async fn open_sqlite(home: &Path) -> Store {
     let file = home.join("scandeck.db");
     Store::open(&file).await.unwrap().store
+}
+
+/// The database that replaces a file; created if it does not exist.
+fn database_url(server: &str, file: &Path) -> String {
+    let file = std::fs::read_link(file).unwrap_or_else(|_| file.to_owned());
+    let mut hasher = DefaultHasher::new();
+    file.hash(&mut hasher);
+    let name = format!("scandeck_test_{:016x}", hasher.finish());
+    let create = format!("CREATE DATABASE {name}");
+    // It exists when the directory is opened again.
+    let psql = Command::new("psql").args([server, "-qc", &create]).output();
+    psql.expect("psql is installed");
+    let mut url = Url::parse(server).unwrap();
+    url.set_path(&name);
+    url.to_string()
 }
 
 pub async fn add_target(store: &Store, workspace: WorkspaceId, name: &str) -> TargetId {

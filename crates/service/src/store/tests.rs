@@ -1,27 +1,28 @@
 //! Tests of scans in the store, with the findings that they reported.
 
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, SqliteConnection};
 
-use super::{Store, StoreResult, findings, json, millis, stamp, text, without_nul};
+use super::sql::{SqlRow, sql};
+use super::{
+    Store, StoreResult, WriteTransaction, findings, json, millis, stamp, text, without_nul,
+};
 use crate::engine::TestDone;
 use scandeck_wire::contract::{ResourceType, Risk, ScanId, Test, TestId};
 
-fn test_of(row: SqliteRow) -> StoreResult<Test> {
-    let finding: Option<i64> = row.try_get("finding_id")?;
+fn test_of(row: &SqlRow) -> StoreResult<Test> {
+    let finding: Option<i64> = row.get("finding_id")?;
     Ok(Test {
-        id: TestId(row.try_get("id")?),
-        uid: text(&row, "uid")?,
-        description: text(&row, "description")?,
+        id: TestId(row.get("id")?),
+        uid: text(row, "uid")?,
+        description: text(row, "description")?,
         resource_type: if finding.is_some() {
             ResourceType::Finding
         } else {
             ResourceType::Scan
         },
-        resource_id: finding.map_or_else(|| row.try_get("scan_id"), Ok)?,
-        metadata: json(row.try_get("metadata")?),
-        performed_at: Some(stamp(row.try_get("performed_at")?)),
+        resource_id: finding.map_or_else(|| row.get("scan_id"), Ok)?,
+        metadata: json(row.get("metadata")?),
+        performed_at: Some(stamp(row.get("performed_at")?)),
     })
 }
 
@@ -33,29 +34,21 @@ impl Store {
         scan: ScanId,
         of: Option<(ResourceType, Option<i64>)>,
     ) -> StoreResult<Vec<Test>> {
-        let mut query = QueryBuilder::new(
+        let tests = sql(
             "SELECT id, scan_id, finding_id, uid, description, metadata, performed_at FROM tests WHERE scan_id = ",
         );
-        query.push_bind(scan.0);
-        let column = match of {
+        let tests = tests.push_bind(scan.0);
+        let (tests, column) = match of {
             Some((ResourceType::Finding, _)) => {
-                query.push(" AND finding_id IS NOT NULL");
-                "finding_id"
+                (tests.push(" AND finding_id IS NOT NULL"), "finding_id =")
             }
-            Some(_) => {
-                query.push(" AND finding_id IS NULL");
-                "scan_id"
-            }
-            None => "id",
+            Some(_) => (tests.push(" AND finding_id IS NULL"), "scan_id ="),
+            None => (tests, "id ="),
         };
-        if let Some((_, Some(id))) = of {
-            query.push(" AND ").push(column).push(" = ").push_bind(id);
-        }
-        query
+        tests
+            .push_condition(column, of.and_then(|(_, id)| id))
             .push(" ORDER BY id")
-            .build()
-            .try_map(test_of)
-            .fetch_all(self.read())
+            .all_as(self.read(), test_of)
             .await
     }
 }
@@ -63,7 +56,7 @@ impl Store {
 /// Writes a test and its findings: one row per finding, or one row without. Returns the risks of
 /// the findings that are new in this scan.
 pub(super) async fn write(
-    connection: &mut SqliteConnection,
+    change: &mut WriteTransaction,
     scan: ScanId,
     test: &TestDone,
     now: Timestamp,
@@ -71,7 +64,7 @@ pub(super) async fn write(
     let mut new = Vec::new();
     let mut resources = Vec::new();
     for finding in &test.findings {
-        let (id, is_new) = findings::write(connection, scan, finding).await?;
+        let (id, is_new) = findings::write(change, scan, finding).await?;
         resources.push(Some(id.0));
         new.extend(is_new.then_some(finding.risk));
     }
@@ -79,7 +72,7 @@ pub(super) async fn write(
         resources.push(None);
     }
     for (at, finding) in resources.into_iter().enumerate() {
-        sqlx::query(
+        sql(
             "INSERT INTO tests (scan_id, finding_id, uid, description, metadata, performed_at, counted)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
@@ -90,7 +83,7 @@ pub(super) async fn write(
         .bind(test.metadata.to_string())
         .bind(millis(now))
         .bind(at == 0)
-        .execute(&mut *connection)
+        .execute(&mut *change)
         .await?;
     }
     Ok(new)

@@ -8,6 +8,7 @@
 //! The versions are in the database, so that a restart and a second process agree on them. Triggers
 //! set them (`0007_versions.sql`), so that no write can forget one.
 
+use super::sql::sql;
 use super::{Store, StoreResult};
 use scandeck_wire::contract::WorkspaceId;
 
@@ -48,25 +49,25 @@ impl Store {
         workspace: Option<WorkspaceId>,
     ) -> StoreResult<i64> {
         let version = match workspace {
-            Some(workspace) => sqlx::query_scalar(
-                "SELECT coalesce(sum(version), 0) FROM versions WHERE workspace_id = $1 AND list = $2",
+            Some(workspace) => sql(
+                "SELECT CAST(coalesce(sum(version), 0) AS BIGINT) FROM versions WHERE workspace_id = $1 AND list = $2",
             )
             .bind(workspace.0),
-            None => sqlx::query_scalar(
-                "SELECT coalesce(sum(version), 0) FROM versions WHERE list IN ('current', $1)",
+            None => sql(
+                "SELECT CAST(coalesce(sum(version), 0) AS BIGINT) FROM versions WHERE list IN ('current', $1)",
             ),
         };
-        version.bind(list.as_str()).fetch_one(self.read()).await
+        version.bind(list.as_str()).one(self.read()).await
     }
 
     /// Whether a scan of a workspace, or of any, is running: its duration changes every second.
     pub async fn is_scanning(&self, workspace: Option<WorkspaceId>) -> StoreResult<bool> {
-        sqlx::query_scalar(
+        sql(
             "SELECT EXISTS (SELECT 1 FROM jobs JOIN scans ON scans.id = scan_id
                 WHERE started_at IS NOT NULL AND ($1 IS NULL OR workspace_id = $1))",
         )
         .bind(workspace.map(|id| id.0))
-        .fetch_one(self.read())
+        .one(self.read())
         .await
     }
 }
@@ -102,7 +103,7 @@ mod tests {
             versions
         };
         let before = versions().await;
-        let changed = store.execute(sqlx::query(statement)).await.unwrap();
+        let changed = store.execute(sql(statement)).await.unwrap();
         assert!(changed > 0, "{statement}");
         let after = versions().await;
         let lists = LISTS.iter().zip(before.iter().zip(&after));
@@ -115,8 +116,7 @@ mod tests {
     #[tokio::test]
     async fn each_write_changes_the_versions_of_its_lists_in_its_workspace_only() {
         let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("scandeck.db");
-        let store = Store::open(&file).await.unwrap().store;
+        let store = open(temp.path()).await;
         let other = "INSERT INTO workspaces (id, name, name_key) VALUES (2, 'b', 'b')";
         assert_eq!(changed(&store, Some(1), other).await, BTreeSet::new());
         const WRITES: &[(&str, &[ListNoun])] = &[
@@ -129,7 +129,7 @@ mod tests {
             (
                 "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
                     scan_original_url, vpn_scan, max_minutes)
-                 VALUES (1, 1, 1, 70, 'running', 0, '{}', 'same_domain', 0, 0, 5)",
+                 VALUES (1, 1, 1, 70, 'running', 0, '{}', 'same_domain', false, false, 5)",
                 &[Workspaces, Scans],
             ),
             ("UPDATE scans SET finished = 1", &[Scans]),
@@ -139,7 +139,7 @@ mod tests {
                 &[],
             ),
             ("UPDATE scans SET risk1 = risk1 + 1", &[Scans, Findings]),
-            ("UPDATE findings SET verified = 1", &[Findings]),
+            ("UPDATE findings SET verified = true", &[Findings]),
             ("DELETE FROM findings", &[Findings]),
             (
                 "INSERT INTO loggers (id, workspace_id, label, token, created_at) VALUES (1, 1, 'a', 'b', 0)",
@@ -207,8 +207,7 @@ mod tests {
     #[tokio::test]
     async fn versions_of_all_workspaces_follow_each_of_them_and_the_current_one() {
         let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("scandeck.db");
-        let store = Store::open(&file).await.unwrap().store;
+        let store = open(temp.path()).await;
         let targets = "INSERT INTO targets (workspace_id, name, type) VALUES (1, 'a', 'url')";
         assert!(changed(&store, None, targets).await.contains("targets"));
         let report = "INSERT INTO reports (format, status, created_at, expires_at) VALUES ('pdf', 'waiting', 0, 1)";
@@ -217,7 +216,7 @@ mod tests {
             BTreeSet::from(["reports".to_owned()])
         );
         let wordlist = "INSERT INTO wordlists (name, description, num_words, predefined, contents)
-            VALUES ('a', '', 1, 0, 'a')";
+            VALUES ('a', '', 1, false, 'a')";
         assert_eq!(
             changed(&store, None, wordlist).await,
             BTreeSet::from(["wordlists".to_owned()])
@@ -229,10 +228,9 @@ mod tests {
     #[tokio::test]
     async fn versions_remain_when_the_store_is_opened_again() {
         let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("scandeck.db");
         let mut versions = Vec::new();
         for _ in 0..2 {
-            let store = Store::open(&file).await.unwrap().store;
+            let store = open(temp.path()).await;
             versions.push(store.list_version(Scans, None).await.unwrap());
             store.close().await;
         }

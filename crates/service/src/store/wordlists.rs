@@ -1,19 +1,17 @@
 //! Wordlists in the store: one word per line, without duplicates.
 
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
-
-use super::{Store, StoreResult, text, without_nul};
+use super::sql::{SqlRow, sql};
+use super::{Store, StoreResult, WriteTransaction, text, without_nul};
 use crate::runs::words::WordlistWords;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 
-fn wordlist_of(row: SqliteRow) -> StoreResult<Wordlist> {
+fn wordlist_of(row: &SqlRow) -> StoreResult<Wordlist> {
     Ok(Wordlist {
-        id: WordlistId(row.try_get("id")?),
-        name: text(&row, "name")?,
-        description: text(&row, "description")?,
-        num_words: row.try_get("num_words")?,
-        predefined: row.try_get("predefined")?,
+        id: WordlistId(row.get("id")?),
+        name: text(row, "name")?,
+        description: text(row, "description")?,
+        num_words: row.get("num_words")?,
+        predefined: row.get("predefined")?,
     })
 }
 
@@ -31,26 +29,24 @@ pub enum WordlistDeletion {
 
 impl Store {
     pub async fn wordlists(&self) -> StoreResult<Vec<Wordlist>> {
-        sqlx::query(SELECT)
+        sql(SELECT)
             .bind(None::<i64>)
-            .try_map(wordlist_of)
-            .fetch_all(self.read())
+            .all_as(self.read(), wordlist_of)
             .await
     }
 
     pub async fn wordlist(&self, id: WordlistId) -> StoreResult<Option<Wordlist>> {
-        sqlx::query(SELECT)
+        sql(SELECT)
             .bind(id.0)
-            .try_map(wordlist_of)
-            .fetch_optional(self.read())
+            .optional_as(self.read(), wordlist_of)
             .await
     }
 
     /// The words of a list, joined by newlines.
     pub async fn words(&self, id: WordlistId) -> StoreResult<Option<String>> {
-        sqlx::query_scalar("SELECT contents FROM wordlists WHERE id = $1")
+        sql("SELECT contents FROM wordlists WHERE id = $1")
             .bind(id.0)
-            .fetch_optional(self.read())
+            .optional(self.read())
             .await
     }
 
@@ -60,7 +56,7 @@ impl Store {
             return Ok(WordlistDeletion::Predefined);
         }
         let deleted = self
-            .execute(sqlx::query("DELETE FROM wordlists WHERE id = $1").bind(id.0))
+            .execute(sql("DELETE FROM wordlists WHERE id = $1").bind(id.0))
             .await?;
         Ok(if deleted == 0 {
             WordlistDeletion::NotFound
@@ -77,18 +73,22 @@ impl Store {
         words: &WordlistWords,
     ) -> StoreResult<Option<WordlistId>> {
         let mut change = self.change().await?;
-        let id: Option<i64> = sqlx::query_scalar(
-            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES ($1, $2, $3, 0, $4)
-             ON CONFLICT DO NOTHING RETURNING id",
+        // Before the insertion, which would use up an id on PostgreSQL.
+        if exists(&mut change, name).await? {
+            return Ok(None);
+        }
+        let id: i64 = sql(
+            "INSERT INTO wordlists (name, contents, description, num_words, predefined)
+             VALUES ($1, $2, $3, $4, false) RETURNING id",
         )
         .bind(name)
+        .bind(without_nul(words.text()))
         .bind(description)
         .bind(words.count())
-        .bind(without_nul(words.text()))
-        .fetch_optional(&mut *change)
+        .one(&mut change)
         .await?;
         change.commit().await?;
-        Ok(id.map(WordlistId))
+        Ok(Some(WordlistId(id)))
     }
 
     /// Adds a list that ships with the service, or updates it under its id.
@@ -98,17 +98,34 @@ impl Store {
         description: &str,
         words: &WordlistWords,
     ) -> StoreResult<()> {
-        let upsert = sqlx::query(
-            "INSERT INTO wordlists (name, description, num_words, predefined, contents) VALUES ($1, $2, $3, 1, $4)
-             ON CONFLICT (name) DO UPDATE SET description = excluded.description, num_words = excluded.num_words,
-                predefined = 1, contents = excluded.contents WHERE contents <> excluded.contents",
-        )
-        .bind(name)
-        .bind(description)
-        .bind(words.count())
-        .bind(without_nul(words.text()));
-        self.execute(upsert).await.map(|_| ())
+        let mut change = self.change().await?;
+        let upsert = match exists(&mut change, name).await? {
+            true => {
+                "UPDATE wordlists SET contents = $2, description = $3, num_words = $4, predefined = true
+                 WHERE name = $1 AND contents <> $2"
+            }
+            false => {
+                "INSERT INTO wordlists (name, contents, description, num_words, predefined)
+                 VALUES ($1, $2, $3, $4, true)"
+            }
+        };
+        let upsert = sql(upsert)
+            .bind(name)
+            .bind(without_nul(words.text()))
+            .bind(description)
+            .bind(words.count());
+        if upsert.execute(&mut change).await? > 0 {
+            change.commit().await?;
+        }
+        Ok(())
     }
+}
+
+async fn exists(change: &mut WriteTransaction, name: &str) -> StoreResult<bool> {
+    sql("SELECT EXISTS (SELECT 1 FROM wordlists WHERE name = $1)")
+        .bind(name)
+        .one(change)
+        .await
 }
 
 #[cfg(test)]

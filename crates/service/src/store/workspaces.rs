@@ -1,20 +1,19 @@
 //! Workspaces in the store.
 
 use jiff::Timestamp;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 use super::deletion::DeletedNoun;
+use super::sql::{SqlRow, sql};
 use super::{Store, StoreResult, is_duplicate, jobs, team, text};
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
-fn workspace_of(row: SqliteRow) -> StoreResult<Workspace> {
+fn workspace_of(row: &SqlRow) -> StoreResult<Workspace> {
     Ok(Workspace {
-        id: WorkspaceId(row.try_get("id")?),
-        name: text(&row, "name")?,
-        description: text(&row, "description")?,
-        scan_count: row.try_get("scan_count")?,
-        target_count: row.try_get("target_count")?,
+        id: WorkspaceId(row.get("id")?),
+        name: text(row, "name")?,
+        description: text(row, "description")?,
+        scan_count: row.get("scan_count")?,
+        target_count: row.get("target_count")?,
     })
 }
 
@@ -38,18 +37,16 @@ fn name_key(name: &str) -> String {
 
 impl Store {
     pub async fn workspaces(&self) -> StoreResult<Vec<Workspace>> {
-        sqlx::query(SELECT)
+        sql(SELECT)
             .bind(None::<i64>)
-            .try_map(workspace_of)
-            .fetch_all(self.read())
+            .all_as(self.read(), workspace_of)
             .await
     }
 
     pub async fn workspace(&self, id: WorkspaceId) -> StoreResult<Option<Workspace>> {
-        sqlx::query(SELECT)
+        sql(SELECT)
             .bind(id.0)
-            .try_map(workspace_of)
-            .fetch_optional(self.read())
+            .optional_as(self.read(), workspace_of)
             .await
     }
 
@@ -60,22 +57,24 @@ impl Store {
         description: &str,
     ) -> StoreResult<Option<WorkspaceId>> {
         let mut change = self.change().await?;
-        let added = sqlx::query_scalar(
+        // Before the insertion, which would use up an id on PostgreSQL.
+        let is_taken: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE name_key = $1)")
+            .bind(name_key(name))
+            .one(&mut change)
+            .await?;
+        if is_taken {
+            return Ok(None);
+        }
+        let id: i64 = sql(
             "INSERT INTO workspaces (name, name_key, description) VALUES ($1, $2, $3) RETURNING id",
         )
         .bind(name.trim())
         .bind(name_key(name))
         .bind(description)
-        .fetch_one(&mut *change)
-        .await;
-        match added {
-            Ok(id) => {
-                change.commit().await?;
-                Ok(Some(WorkspaceId(id)))
-            }
-            Err(error) if is_duplicate(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        .one(&mut change)
+        .await?;
+        change.commit().await?;
+        Ok(Some(WorkspaceId(id)))
     }
 
     /// Changes name, description or both.
@@ -84,13 +83,13 @@ impl Store {
         id: WorkspaceId,
         edit: &EditWorkspace,
     ) -> StoreResult<WorkspaceEdit> {
-        let update = sqlx::query(
+        let update = sql(
             "UPDATE workspaces SET name = coalesce($1, name), name_key = coalesce($2, name_key),
                 description = coalesce($3, description) WHERE id = $4",
         )
         .bind(edit.name.as_deref().map(str::trim))
         .bind(edit.name.as_deref().map(name_key))
-        .bind(&edit.description)
+        .bind(edit.description.as_deref())
         .bind(id.0);
         match self.execute(update).await {
             Ok(0) => Ok(WorkspaceEdit::NotFound),
@@ -105,11 +104,10 @@ impl Store {
     pub async fn delete_workspace(&self, id: WorkspaceId, now: Timestamp) -> StoreResult<bool> {
         self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
-            let exists: bool =
-                sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1)")
-                    .bind(id.0)
-                    .fetch_one(&mut *decision)
-                    .await?;
+            let exists: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1)")
+                .bind(id.0)
+                .one(&mut decision)
+                .await?;
             if !exists {
                 return Ok(false);
             }
@@ -132,25 +130,25 @@ impl Store {
             .await?;
         self.delete_reports_of(id).await?;
         self.delete_purged(id).await?;
-        self.execute(sqlx::query("DELETE FROM workspaces WHERE id = $1").bind(id.0))
+        self.execute(sql("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await
     }
 
     /// The workspace of requests that do not name one.
     pub async fn current_workspace(&self) -> StoreResult<WorkspaceId> {
-        let id: String =
-            sqlx::query_scalar("SELECT value FROM settings WHERE name = 'current_workspace'")
-                .fetch_one(self.read())
-                .await?;
+        let id: String = sql("SELECT value FROM settings WHERE name = 'current_workspace'")
+            .one(self.read())
+            .await?;
         Ok(WorkspaceId(id.parse().unwrap_or(1)))
     }
 
     /// Selects the current workspace; false when it does not exist.
     pub async fn set_current_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
-        let update = sqlx::query(
+        let update = sql(
             "UPDATE settings SET value = $1 WHERE name = 'current_workspace'
-                AND EXISTS (SELECT 1 FROM workspaces WHERE id = $1)",
+                AND EXISTS (SELECT 1 FROM workspaces WHERE id = $2)",
         );
-        Ok(self.execute(update.bind(id.to_string())).await? > 0)
+        let update = update.bind(id.to_string()).bind(id.0);
+        Ok(self.execute(update).await? > 0)
     }
 }

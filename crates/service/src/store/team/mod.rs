@@ -20,11 +20,8 @@ mod viewers;
 
 use std::path::Path;
 
-use futures::TryStreamExt;
 use jiff::Timestamp;
 use serde_json::value::RawValue;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row, SqliteConnection};
 
 pub(super) use purge::end_epoch;
 pub use push::{
@@ -33,6 +30,7 @@ pub use push::{
 };
 pub use viewers::DashboardView;
 
+use super::sql::{Executor, ReadRow, SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, stamp};
 use crate::errors::StartError;
 use scandeck_wire::contract::team::{EventPage, PayloadPage, Purged, StoredEvent, StoredPayload};
@@ -57,16 +55,16 @@ pub struct LogHead {
     pub purged_payload: i64,
 }
 
-impl FromRow<'_, SqliteRow> for LogHead {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for LogHead {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            epoch: row.try_get("epoch")?,
-            last: row.try_get("last")?,
-            last_payload: row.try_get("last_payload")?,
-            clock: row.try_get("clock")?,
-            bytes: row.try_get("bytes")?,
-            purged: row.try_get("purged")?,
-            purged_payload: row.try_get("purged_payload")?,
+            epoch: row.get("epoch")?,
+            last: row.get("last")?,
+            last_payload: row.get("last_payload")?,
+            clock: row.get("clock")?,
+            bytes: row.get("bytes")?,
+            purged: row.get("purged")?,
+            purged_payload: row.get("purged_payload")?,
         })
     }
 }
@@ -74,15 +72,15 @@ impl FromRow<'_, SqliteRow> for LogHead {
 impl Store {
     /// The random id of this database.
     pub async fn service_id(&self) -> StoreResult<Shared> {
-        let id: String = sqlx::query_scalar("SELECT value FROM settings WHERE name = 'service_id'")
-            .fetch_one(self.read())
+        let id: String = sql("SELECT value FROM settings WHERE name = 'service_id'")
+            .one(self.read())
             .await?;
         Ok(id.into())
     }
 
     /// The state of a log; `None` when the workspace does not exist.
     pub async fn log_head(&self, workspace: WorkspaceId) -> StoreResult<Option<LogHead>> {
-        head(&mut *self.read().acquire().await?, workspace).await
+        head(self.read(), workspace).await
     }
 
     /// Events after a position, without viewers; `None` when the workspace does not exist.
@@ -93,7 +91,7 @@ impl Store {
         limit: i64,
     ) -> StoreResult<Option<EventPage>> {
         // A purge in between would give the epoch of one log and the rows of another.
-        let mut snapshot = self.read().begin().await?;
+        let mut snapshot = self.snapshot().await?;
         let Some(head) = head(&mut snapshot, workspace).await? else {
             return Ok(None);
         };
@@ -128,7 +126,7 @@ impl Store {
         after: i64,
         limit: i64,
     ) -> StoreResult<Option<PayloadPage>> {
-        let mut snapshot = self.read().begin().await?;
+        let mut snapshot = self.snapshot().await?;
         let Some(head) = head(&mut snapshot, workspace).await? else {
             return Ok(None);
         };
@@ -168,13 +166,12 @@ impl Store {
     }
 
     async fn new_epochs(&self, now: Timestamp) -> StoreResult<()> {
-        let has_logs: bool = sqlx::query_scalar(
-            "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'event_logs')",
-        )
-        .fetch_one(self.read())
-        .await?;
+        let has_logs: bool =
+            sql("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'event_logs')")
+                .one(self.read())
+                .await?;
         if has_logs {
-            let begin = sqlx::query(
+            let begin = sql(
                 "INSERT INTO event_logs (workspace_id, epoch) SELECT id, $1 FROM workspaces WHERE true
                  ON CONFLICT (workspace_id) DO UPDATE SET epoch = max(event_logs.epoch + 1, excluded.epoch)",
             );
@@ -184,11 +181,8 @@ impl Store {
     }
 }
 
-async fn head(
-    connection: &mut SqliteConnection,
-    workspace: WorkspaceId,
-) -> StoreResult<Option<LogHead>> {
-    sqlx::query_as(
+async fn head(on: impl Into<Executor<'_>>, workspace: WorkspaceId) -> StoreResult<Option<LogHead>> {
+    sql(
         "SELECT coalesce(epoch, 1) AS epoch, coalesce(last - purged, 0) AS last,
             coalesce(last_payload - purged_payload, 0) AS last_payload, coalesce(clock, 0) AS clock,
             coalesce(bytes, 0) AS bytes, coalesce(purged, 0) AS purged,
@@ -196,7 +190,7 @@ async fn head(
          FROM workspaces LEFT JOIN event_logs ON workspace_id = id WHERE id = $1",
     )
     .bind(workspace.0)
-    .fetch_optional(connection)
+    .optional(on)
     .await
 }
 
@@ -219,18 +213,12 @@ struct LogRange {
 impl LogRange {
     async fn read(
         &self,
-        connection: &mut SqliteConnection,
-        sql: &'static str,
+        on: impl Into<Executor<'_>>,
+        text: &'static str,
     ) -> StoreResult<Vec<SharedRow>> {
-        let rows = sqlx::query_as::<_, (i64, String, String)>(sql)
-            .bind(self.workspace.0)
-            .bind(self.purged.saturating_add(self.after))
-            .bind(self.limit);
-        let mut rows = rows.fetch(connection);
         let (mut page, mut bytes) = (Vec::new(), 0);
-        while bytes < PAGE_BYTES
-            && let Some((position, key, json)) = rows.try_next().await?
-        {
+        let mut add = |row: &SqlRow| {
+            let (position, key, json) = <(i64, String, String)>::read(row)?;
             bytes += json.len();
             let json = RawValue::from_string(json)
                 .map_err(|error| DatabaseError::Decode(Box::new(error)))?;
@@ -239,22 +227,27 @@ impl LogRange {
                 key: key.into(),
                 json,
             });
-        }
+            Ok(bytes < PAGE_BYTES)
+        };
+        let rows = sql(text)
+            .bind(self.workspace.0)
+            .bind(self.purged.saturating_add(self.after))
+            .bind(self.limit);
+        rows.fetch(on.into(), &mut add).await?;
         Ok(page)
     }
 }
 
 async fn last_purge(
-    connection: &mut SqliteConnection,
+    on: impl Into<Executor<'_>>,
     workspace: WorkspaceId,
 ) -> StoreResult<Option<Purged>> {
-    let row: Option<(i64, String, i64, i64, i64)> = sqlx::query_as(
-        "SELECT epoch, key_name, at, events, payloads FROM purges
-         WHERE workspace_id = $1 ORDER BY epoch DESC LIMIT 1",
-    )
-    .bind(workspace.0)
-    .fetch_optional(connection)
-    .await?;
+    let row: Option<(i64, String, i64, i64, i64)> =
+        sql("SELECT epoch, key_name, at, events, payloads FROM purges
+         WHERE workspace_id = $1 ORDER BY epoch DESC LIMIT 1")
+        .bind(workspace.0)
+        .optional(on)
+        .await?;
     Ok(row.map(|(epoch, who, at, events, payloads)| Purged {
         epoch,
         who: who.into(),

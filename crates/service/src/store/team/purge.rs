@@ -12,6 +12,7 @@
 use jiff::Timestamp;
 
 use super::push::lock_log;
+use crate::store::sql::sql;
 use crate::store::{Store, StoreResult, WriteTransaction, millis, stamp};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::Purged;
@@ -31,7 +32,7 @@ impl Store {
             let Some(epoch) = end_epoch(&mut change, workspace).await? else {
                 return Ok(None);
             };
-            let (events, payloads): (i64, i64) = sqlx::query_as(
+            let (events, payloads): (i64, i64) = sql(
                 "INSERT INTO purges (workspace_id, epoch, key_name, at, events, payloads)
                  VALUES ($1, $2, $3, $4,
                     (SELECT count(*) FROM shared_events WHERE workspace_id = $1),
@@ -42,7 +43,7 @@ impl Store {
             .bind(epoch)
             .bind(&key)
             .bind(millis(now))
-            .fetch_one(&mut *change)
+            .one(&mut change)
             .await?;
             change.commit().await?;
             store.finish_purge(workspace, epoch).await?;
@@ -61,8 +62,8 @@ impl Store {
     pub async fn continue_purges(&self) -> StoreResult<()> {
         self.to_its_end(|store| async move {
             let logs: Vec<(i64, i64)> =
-                sqlx::query_as("SELECT workspace_id, epoch FROM event_logs WHERE is_purging = 1")
-                    .fetch_all(store.read())
+                sql("SELECT workspace_id, epoch FROM event_logs WHERE is_purging")
+                    .all(store.read())
                     .await?;
             for (workspace, epoch) in logs {
                 store.finish_purge(WorkspaceId(workspace), epoch).await?;
@@ -75,14 +76,13 @@ impl Store {
     /// Deletes the rows of the epochs before this one.
     async fn finish_purge(&self, workspace: WorkspaceId, epoch: i64) -> StoreResult<()> {
         self.delete_purged(workspace).await?;
-        if !self.checkpoints.empty_log().await {
+        if !self.empty_log().await {
             // The next start tries again.
             return Ok(());
         }
         // Not if another purge began meanwhile.
-        let finished = sqlx::query(
-            "UPDATE event_logs SET is_purging = 0 WHERE workspace_id = $1 AND epoch = $2",
-        );
+        let finished =
+            sql("UPDATE event_logs SET is_purging = false WHERE workspace_id = $1 AND epoch = $2");
         self.execute(finished.bind(workspace.0).bind(epoch))
             .await
             .map(drop)
@@ -98,14 +98,10 @@ pub(in crate::store) async fn end_epoch(
     if lock_log(change, workspace).await?.is_none() {
         return Ok(None);
     }
-    let epoch = sqlx::query_scalar(
+    let epoch = sql(
         "UPDATE event_logs SET epoch = epoch + 1, purged = last, purged_payload = last_payload,
-            bytes = 0, is_purging = 1
+            bytes = 0, is_purging = true
          WHERE workspace_id = $1 RETURNING epoch",
     );
-    epoch
-        .bind(workspace.0)
-        .fetch_one(&mut **change)
-        .await
-        .map(Some)
+    epoch.bind(workspace.0).one(&mut *change).await.map(Some)
 }

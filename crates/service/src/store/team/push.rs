@@ -6,10 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use serde_json::json;
-use sqlx::{QueryBuilder, Sqlite};
-
 use super::LogHead;
+use crate::store::sql::{SqlValue, per_engine, sql};
 use crate::store::{Store, StoreResult, WriteTransaction};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
@@ -129,15 +127,16 @@ impl Store {
                 .iter()
                 .map(|event| event.clock as i64)
                 .max()
-                .unwrap_or(0);
-            sqlx::query(
-                "UPDATE event_logs SET last = purged + $2, clock = max(clock, $3), bytes = bytes + $4 WHERE workspace_id = $1",
+                .unwrap_or(0)
+                .max(head.clock);
+            sql(
+                "UPDATE event_logs SET last = purged + $2, clock = $3, bytes = bytes + $4 WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
             .bind(clock)
             .bind(bytes)
-            .execute(&mut *change)
+            .execute(&mut change)
             .await?;
             change.commit().await?;
         }
@@ -194,16 +193,17 @@ impl Store {
         if !new.is_empty() {
             let before = head.purged_payload + head.last_payload;
             replace_payloads(&mut change, to, before, &new).await?;
-            sqlx::query(
+            let version = new.iter().map(|payload| payload.version as i64).max();
+            sql(
                 "UPDATE event_logs SET last_payload = purged_payload + $2, bytes = bytes + $3,
-                    version = max(version, $4)
+                    version = CASE WHEN version < $4 THEN $4 ELSE version END
                  WHERE workspace_id = $1",
             )
             .bind(to.workspace.0)
             .bind(last)
             .bind(bytes)
-            .bind(new.iter().map(|payload| payload.version as i64).max())
-            .execute(&mut *change)
+            .bind(version)
+            .execute(&mut change)
             .await?;
             change.commit().await?;
         }
@@ -216,8 +216,8 @@ const VERSION: &str = "SELECT coalesce(max(version), 0) FROM event_logs";
 
 /// The greatest clock or version of all workspaces: a client has one clock for all of them, so the
 /// limit of one workspace must not refuse what another made it count.
-async fn greatest(change: &mut WriteTransaction, sql: &'static str) -> StoreResult<u64> {
-    let greatest: i64 = sqlx::query_scalar(sql).fetch_one(&mut **change).await?;
+async fn greatest(change: &mut WriteTransaction, text: &'static str) -> StoreResult<u64> {
+    let greatest: i64 = sql(text).one(&mut *change).await?;
     Ok(greatest.unsigned_abs())
 }
 
@@ -241,7 +241,7 @@ pub(super) async fn lock_log(
     change: &mut WriteTransaction,
     workspace: WorkspaceId,
 ) -> StoreResult<Option<LogHead>> {
-    sqlx::query_as(
+    sql(
         "INSERT INTO event_logs (workspace_id) SELECT id FROM workspaces WHERE id = $1
             AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1)
          ON CONFLICT (workspace_id) DO UPDATE SET epoch = event_logs.epoch
@@ -249,7 +249,7 @@ pub(super) async fn lock_log(
             clock, bytes, purged, purged_payload",
     )
     .bind(workspace.0)
-    .fetch_optional(&mut **change)
+    .optional(&mut *change)
     .await
 }
 
@@ -258,16 +258,18 @@ async fn forget_purged_events(
     change: &mut WriteTransaction,
     events: &[EventToAdd],
 ) -> StoreResult<()> {
-    sqlx::query(
-        "DELETE FROM shared_events WHERE rowid IN (
-            SELECT shared_events.rowid FROM json_each($1) AS sent
-            JOIN shared_events ON instance = sent.value ->> 0 AND number = sent.value ->> 1
-            JOIN event_logs USING (workspace_id) WHERE position <= purged)",
-    )
-    .bind(ids(events))
-    .execute(&mut **change)
-    .await
-    .map(drop)
+    if events.is_empty() {
+        return Ok(());
+    }
+    sql("DELETE FROM shared_events WHERE (instance, number) IN (")
+        .push_rows(ids(events))
+        .push(
+            ") AND position <= (SELECT purged FROM event_logs
+                WHERE event_logs.workspace_id = shared_events.workspace_id)",
+        )
+        .execute(&mut *change)
+        .await
+        .map(drop)
 }
 
 /// As [`forget_purged_events`].
@@ -275,20 +277,18 @@ async fn forget_purged_payloads(
     change: &mut WriteTransaction,
     payloads: &[PayloadToAdd],
 ) -> StoreResult<()> {
-    sqlx::query(
-        "DELETE FROM shared_payloads WHERE rowid IN (
-            SELECT shared_payloads.rowid FROM shared_payloads JOIN event_logs USING (workspace_id)
-            WHERE token IN (SELECT value FROM json_each($1)) AND position <= purged_payload)",
-    )
+    sql("DELETE FROM shared_payloads WHERE token IN list($1)
+            AND position <= (SELECT purged_payload FROM event_logs
+                WHERE event_logs.workspace_id = shared_payloads.workspace_id)")
     .bind(tokens(payloads))
-    .execute(&mut **change)
+    .execute(&mut *change)
     .await
     .map(drop)
 }
 
-fn ids(events: &[EventToAdd]) -> String {
-    let ids: Vec<[i64; 2]> = events.iter().map(|event| event.id.columns()).collect();
-    json!(ids).to_string()
+fn ids(events: &[EventToAdd]) -> impl Iterator<Item = [SqlValue; 2]> {
+    let ids = events.iter().map(|event| event.id.columns());
+    ids.map(|columns| columns.map(SqlValue::from))
 }
 
 /// The workspaces of those events that are stored.
@@ -296,13 +296,16 @@ async fn stored_events(
     change: &mut WriteTransaction,
     events: &[EventToAdd],
 ) -> StoreResult<HashMap<SharedEventId, i64>> {
-    let rows: Vec<(i64, i64, i64)> = sqlx::query_as(
-        "SELECT instance, number, workspace_id FROM json_each($1) AS sent
-         JOIN shared_events ON instance = sent.value ->> 0 AND number = sent.value ->> 1",
-    )
-    .bind(ids(events))
-    .fetch_all(&mut **change)
-    .await?;
+    let rows: Vec<(i64, i64, i64)> = match events {
+        [] => Vec::new(),
+        _ => {
+            sql("SELECT instance, number, workspace_id FROM (")
+                .push_rows(ids(events))
+                .push(") AS sent JOIN shared_events ON instance = column1 AND number = column2")
+                .all(change)
+                .await?
+        }
+    };
     let stored = |(instance, number, workspace)| (SharedEventId::of([instance, number]), workspace);
     Ok(rows.into_iter().map(stored).collect())
 }
@@ -319,15 +322,20 @@ async fn owners(
     let mut instances: Vec<i64> = events.iter().map(|event| event.id.columns()[0]).collect();
     instances.sort_unstable();
     instances.dedup();
-    let rows: Vec<(i64, Option<String>)> = sqlx::query_as(
+    let rows: Vec<(i64, Option<String>)> = per_engine(
         "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
             WHERE instance = value AND json ->> 'who' = key_name AND position > purged
                 AND key_name IN (SELECT name FROM api_keys)
             ORDER BY number DESC LIMIT 1)
          FROM json_each($1)",
+        "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
+            WHERE instance = value AND who = key_name AND position > purged
+                AND key_name IN (SELECT name FROM api_keys)
+            ORDER BY number DESC LIMIT 1)
+         FROM unnest($1) AS value",
     )
-    .bind(json!(instances).to_string())
-    .fetch_all(&mut **change)
+    .bind_ids(&instances)
+    .all(change)
     .await?;
     let owner = |(instance, key): (i64, Option<String>)| Some((instance as u64, key?));
     Ok(rows.into_iter().filter_map(owner).collect())
@@ -339,20 +347,23 @@ async fn add_events(
     last: i64,
     events: &[&EventToAdd],
 ) -> StoreResult<()> {
-    let mut insert = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO shared_events (workspace_id, position, instance, number, key_name, json) ",
-    );
-    insert.push_values((last + 1..).zip(events), |mut values, (position, event)| {
-        let [instance, number] = event.id.columns();
-        values
-            .push_bind(to.workspace.0)
-            .push_bind(position)
-            .push_bind(instance)
-            .push_bind(number)
-            .push_bind(to.key)
-            .push_bind(&event.json);
-    });
-    insert.build().execute(&mut **change).await?;
+    let rows = (last + 1..)
+        .zip(events)
+        .map(|(position, event)| -> [SqlValue; 6] {
+            let [instance, number] = event.id.columns();
+            [
+                to.workspace.0.into(),
+                position.into(),
+                instance.into(),
+                number.into(),
+                to.key.into(),
+                (&event.json).into(),
+            ]
+        });
+    sql("INSERT INTO shared_events (workspace_id, position, instance, number, key_name, json) ")
+        .push_rows(rows)
+        .execute(change)
+        .await?;
     Ok(())
 }
 
@@ -367,12 +378,12 @@ async fn stored_payloads(
     change: &mut WriteTransaction,
     payloads: &[PayloadToAdd],
 ) -> StoreResult<HashMap<Shared, KnownPayload>> {
-    let rows: Vec<(String, i64, i64, String)> = sqlx::query_as(
+    let rows: Vec<(String, i64, i64, String)> = sql(
         "SELECT token, workspace_id, version, json FROM shared_payloads
-         WHERE token IN (SELECT value FROM json_each($1))",
+         WHERE token IN list($1)",
     )
     .bind(tokens(payloads))
-    .fetch_all(&mut **change)
+    .all(&mut *change)
     .await?;
     let stored = |(token, workspace, version, json): (String, i64, i64, String)| {
         let known = KnownPayload {
@@ -385,12 +396,9 @@ async fn stored_payloads(
     Ok(rows.into_iter().map(stored).collect())
 }
 
-fn tokens<'a>(payloads: impl IntoIterator<Item = &'a PayloadToAdd>) -> String {
-    let tokens: Vec<&str> = payloads
-        .into_iter()
-        .map(|payload| payload.token.as_str())
-        .collect();
-    json!(tokens).to_string()
+fn tokens<'a>(payloads: impl IntoIterator<Item = &'a PayloadToAdd>) -> SqlValue {
+    let tokens = payloads.into_iter();
+    SqlValue::Texts(tokens.map(|payload| payload.token.to_string()).collect())
 }
 
 /// Deletes the earlier versions, so that the new rows are the last ones of the table.
@@ -400,26 +408,26 @@ async fn replace_payloads(
     last: i64,
     payloads: &[&PayloadToAdd],
 ) -> StoreResult<()> {
-    sqlx::query("DELETE FROM shared_payloads WHERE token IN (SELECT value FROM json_each($1))")
+    sql("DELETE FROM shared_payloads WHERE token IN list($1)")
         .bind(tokens(payloads.iter().copied()))
-        .execute(&mut **change)
+        .execute(&mut *change)
         .await?;
-    let mut insert = QueryBuilder::<Sqlite>::new(
-        "INSERT INTO shared_payloads (workspace_id, position, token, version, key_name, json) ",
-    );
-    insert.push_values(
-        (last + 1..).zip(payloads),
-        |mut values, (position, payload)| {
-            values
-                .push_bind(to.workspace.0)
-                .push_bind(position)
-                .push_bind(payload.token.as_str())
-                .push_bind(payload.version as i64)
-                .push_bind(to.key)
-                .push_bind(&payload.json);
-        },
-    );
-    insert.build().execute(&mut **change).await?;
+    let rows = (last + 1..)
+        .zip(payloads)
+        .map(|(position, payload)| -> [SqlValue; 6] {
+            [
+                to.workspace.0.into(),
+                position.into(),
+                payload.token.as_str().into(),
+                (payload.version as i64).into(),
+                to.key.into(),
+                (&payload.json).into(),
+            ]
+        });
+    sql("INSERT INTO shared_payloads (workspace_id, position, token, version, key_name, json) ")
+        .push_rows(rows)
+        .execute(change)
+        .await?;
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 use super::*;
 use crate::guards::keys::Role;
 use crate::store::millis;
-use crate::store::testing::{open, two_nodes};
+use crate::store::testing::{open, open_sqlite, two_nodes};
 use scandeck_wire::contract::Stamp;
 
 const DEFAULT: WorkspaceId = WorkspaceId(1);
@@ -354,7 +354,7 @@ async fn log_has_at_most_its_bytes() {
     }
     let second = [event(1, 2)];
     let most = MOST_LOG_BYTES - second[0].json.len() as i64;
-    let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most + 1);
+    let fill = sql("UPDATE event_logs SET bytes = $1").bind(most + 1);
     store.execute(fill).await.unwrap();
     let anna = to(DEFAULT, "anna");
     let full = store.push_events(anna, &second).await.unwrap();
@@ -362,7 +362,7 @@ async fn log_has_at_most_its_bytes() {
     let large = [payload(token, 2, &"x".repeat(99))];
     assert_eq!(store.push_payloads(anna, &large).await.unwrap(), Push::Full);
     assert_eq!(push(&store, anna, &[first]).await, [PushedLine::Known]);
-    let fill = sqlx::query("UPDATE event_logs SET bytes = $1").bind(most);
+    let fill = sql("UPDATE event_logs SET bytes = $1").bind(most);
     store.execute(fill).await.unwrap();
     assert_eq!(push(&store, anna, &second).await, [PushedLine::New]);
 }
@@ -405,7 +405,7 @@ fn contains(dir: &Path, text: &str) -> bool {
 #[tokio::test]
 async fn purged_texts_are_in_no_file_and_a_new_epoch_begins() {
     let temp = tempfile::tempdir().unwrap();
-    let store = open(temp.path()).await;
+    let store = open_sqlite(temp.path()).await;
     let second = store.add_workspace("b", "").await.unwrap().unwrap();
     let mut rng = StdRng::seed_from_u64(7);
     // Rows of both workspaces side by side in the pages, with texts of any length.
@@ -503,10 +503,7 @@ async fn interrupted_purge_shows_no_old_row_and_continues_at_the_next_start() {
     let payloads = store.payload_page(DEFAULT, 0, 1000).await.unwrap().unwrap();
     assert_eq!((payloads.last, payloads.payloads.len()), (0, 0));
     let left = "SELECT count(*) FROM shared_events WHERE key_name = 'anna'";
-    let left = async |store: &Store| -> i64 {
-        let count = sqlx::query_scalar(left).fetch_one(store.read());
-        count.await.unwrap()
-    };
+    let left = async |store: &Store| -> i64 { sql(left).one(store.read()).await.unwrap() };
     assert!((1..300).contains(&left(&store).await), "in the middle");
 
     // Members send again what is not deleted yet: it is new, and anna's dashboard is free.
@@ -609,11 +606,8 @@ async fn deleted_workspace_leaves_no_shared_row() {
         "viewers",
         "purges",
     ] {
-        let count = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
-        let rows: i64 = sqlx::query_scalar(count)
-            .fetch_one(store.read())
-            .await
-            .unwrap();
+        let count = format!("SELECT count(*) FROM {table}");
+        let rows: i64 = sql(count).one(store.read()).await.unwrap();
         assert_eq!(rows, 0, "{table}");
     }
     let pushed = store.push_events(to(id, "anna"), &[event(1, 1)]).await;
@@ -726,8 +720,8 @@ async fn person_with_two_dashboards_is_one_viewer_where_the_person_moved_last() 
         [("f2".to_owned(), 1)],
         "the other is closed"
     );
-    let rows: i64 = sqlx::query_scalar("SELECT count(*) FROM viewers")
-        .fetch_one(store.read())
+    let rows: i64 = sql("SELECT count(*) FROM viewers")
+        .one(store.read())
         .await
         .unwrap();
     assert_eq!(rows, 1, "no row remains of a closed dashboard");
@@ -738,14 +732,14 @@ async fn each_log_of_a_restored_database_begins_an_epoch() {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("scandeck.db");
     let now = Timestamp::from_second(1_700_000_000).unwrap();
-    let store = open(temp.path()).await;
+    let store = open_sqlite(temp.path()).await;
     let unused = store.add_workspace("b", "").await.unwrap().unwrap();
     push(&store, to(DEFAULT, "anna"), &[event(1, 1)]).await;
     let id = store.service_id().await.unwrap();
     store.close().await;
     for epoch in [1_700_000_000, 1_700_000_001] {
         Store::begin_epochs(&file, now).await.unwrap();
-        let store = open(temp.path()).await;
+        let store = open_sqlite(temp.path()).await;
         for workspace in [DEFAULT, unused] {
             let head = store.log_head(workspace).await.unwrap().unwrap();
             assert_eq!(head.epoch, epoch);

@@ -9,9 +9,8 @@
 //! poll. Others see the place to which the person moved last.
 
 use jiff::Timestamp;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{FromRow, Row};
 
+use crate::store::sql::{ReadRow, SqlRow, sql};
 use crate::store::{Durability, Store, StoreResult, millis, stamp};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::team::Viewer;
@@ -28,13 +27,13 @@ struct ViewerRow {
     seen_at: i64,
 }
 
-impl FromRow<'_, SqliteRow> for ViewerRow {
-    fn from_row(row: &SqliteRow) -> StoreResult<Self> {
+impl ReadRow for ViewerRow {
+    fn read(row: &SqlRow) -> StoreResult<Self> {
         Ok(Self {
-            key_name: row.try_get("key_name")?,
-            finding: row.try_get("finding")?,
-            since: row.try_get("since")?,
-            seen_at: row.try_get("seen_at")?,
+            key_name: row.get("key_name")?,
+            finding: row.get("finding")?,
+            since: row.get("since")?,
+            seen_at: row.get("seen_at")?,
         })
     }
 }
@@ -66,14 +65,12 @@ impl Store {
         except: &str,
         now: Timestamp,
     ) -> StoreResult<Vec<Viewer>> {
-        let rows: Vec<ViewerRow> = sqlx::query_as(
-            "SELECT key_name, finding, since, seen_at FROM viewers
+        let rows: Vec<ViewerRow> = sql("SELECT key_name, finding, since, seen_at FROM viewers
              WHERE workspace_id = $1 AND key_name <> $2
-             ORDER BY key_name, since DESC, dashboard",
-        )
+             ORDER BY key_name, since DESC, dashboard")
         .bind(workspace.0)
         .bind(except)
-        .fetch_all(self.read())
+        .all(self.read())
         .await?;
         let mut shown: Vec<ViewerRow> = rows
             .into_iter()
@@ -100,14 +97,12 @@ impl Store {
             dashboard,
             finding,
         } = view;
-        let row: Option<ViewerRow> = sqlx::query_as(
-            "SELECT key_name, finding, since, seen_at FROM viewers
-             WHERE workspace_id = $1 AND key_name = $2 AND dashboard = $3",
-        )
+        let row: Option<ViewerRow> = sql("SELECT key_name, finding, since, seen_at FROM viewers
+             WHERE workspace_id = $1 AND key_name = $2 AND dashboard = $3")
         .bind(workspace.0)
         .bind(key)
         .bind(dashboard)
-        .fetch_optional(self.read())
+        .optional(self.read())
         .await?;
         let same = row.filter(|row| row.finding.as_deref() == finding && row.is_within(SHOWN, now));
         if same.as_ref().is_some_and(|row| row.is_within(FRESH, now)) {
@@ -115,12 +110,12 @@ impl Store {
         }
         let mut change = self.change_with(Durability::WithNext).await?;
         // Each start of a dashboard adds a row.
-        sqlx::query("DELETE FROM viewers WHERE abs($1 - seen_at) >= $2")
+        sql("DELETE FROM viewers WHERE abs($1 - seen_at) >= $2")
             .bind(millis(now))
             .bind(SHOWN)
-            .execute(&mut *change)
+            .execute(&mut change)
             .await?;
-        sqlx::query(
+        sql(
             "INSERT INTO viewers (workspace_id, key_name, dashboard, finding, since, seen_at)
              SELECT id, $2, $3, $4, $5, $6 FROM workspaces WHERE id = $1
              ON CONFLICT (workspace_id, key_name, dashboard) DO UPDATE
@@ -132,7 +127,7 @@ impl Store {
         .bind(finding)
         .bind(same.map_or(millis(now), |row| row.since))
         .bind(millis(now))
-        .execute(&mut *change)
+        .execute(&mut change)
         .await?;
         change.commit().await
     }
