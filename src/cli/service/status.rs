@@ -35,11 +35,14 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
 
 fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
     format!(
-        "service    {}\nloggers    {}\npid        {}\ndirectory  {}\nscans      {} running, {} waiting\nrecording  {} {}\n",
+        "service    {}\nloggers    {}\npid        {}\ndirectory  {}\n{}scans      {} running, {} waiting\nrecording  {} {}\n",
         info.base_url,
         info.logger_url,
         info.pid,
         dir.path().display(),
+        dir.postgres().map_or_else(String::new, |address| format!(
+            "database   PostgreSQL, address in {address}\n"
+        )),
         activity.running,
         activity.waiting,
         activity.loggers,

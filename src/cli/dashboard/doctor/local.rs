@@ -3,12 +3,12 @@
 use super::{Diagnosis, stores};
 use scandeck_dashboard::config::Environment;
 use scandeck_service::engine::guests::{GUESTS, Guest};
-use scandeck_service::{DataDir, Holder};
+use scandeck_service::{DataDir, DatabaseAddress, Holder};
 
 const AREA: &str = "local service";
 
 /// Checks the local service of this user. A service that does not exist is no problem.
-pub fn check(environment: &Environment) -> Vec<Diagnosis> {
+pub async fn check(environment: &Environment) -> Vec<Diagnosis> {
     let path = environment.state_dir().service_dir();
     let of = |value: String| Diagnosis::ok(AREA, "service", value);
     let unusable = |error: std::io::Error| {
@@ -28,8 +28,27 @@ pub fn check(environment: &Environment) -> Vec<Diagnosis> {
         Err(error) => return unusable(error),
     };
     let mut all = vec![state, data(&dir)];
+    all.extend(database(dir).await);
     all.extend(scanners());
     all
+}
+
+/// The PostgreSQL database that the service uses, or would use when started like this command.
+async fn database(dir: DataDir) -> Option<Diagnosis> {
+    let of = |value: String| Diagnosis::ok(AREA, "database", value);
+    let found = DatabaseAddress::find(None).and_then(|address| dir.with_database(address));
+    let checked = match &found {
+        Ok(dir) => dir.postgres()?.check().await,
+        Err(error) => {
+            return Some(of(error.to_string()).failed("correct the address, or its file"));
+        }
+    };
+    Some(match checked {
+        Ok(version) => of(format!("PostgreSQL {version}")),
+        Err(error) => of(format!("{:#}", anyhow::Error::from(error))).failed(
+            "start the server, or correct its address; `psql` with the same URL tells more",
+        ),
+    })
 }
 
 /// A line for each program, which several tools can use.

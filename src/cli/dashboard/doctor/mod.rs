@@ -98,7 +98,7 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);
     all.extend(connection::check(&args.service, &environment, background).await);
-    all.extend(local::check(&environment));
+    all.extend(local::check(&environment).await);
     all.extend(stores::check(&environment.state_dir()));
     if args.service.json {
         Output::new(true).value(&all)?;

@@ -3,6 +3,6 @@
 use super::Diagnosis;
 use scandeck_dashboard::config::Environment;
 
-pub fn check(_: &Environment) -> Vec<Diagnosis> {
+pub async fn check(_: &Environment) -> Vec<Diagnosis> {
     Vec::new()
 }
