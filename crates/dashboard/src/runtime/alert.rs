@@ -84,8 +84,11 @@ pub async fn run(words: &[String], alert: &Alert) -> Result<(), Problem> {
         Problem::local(format!("{program} {why}")).with_hint("see [alerts] in config.toml")
     };
     let mut command = Command::new(program);
-    // The command has no use for the API key.
-    command.args(arguments).env_remove("SCANDECK_API_KEY");
+    // The command has no use for a secret.
+    command
+        .args(arguments)
+        .env_remove("SCANDECK_API_KEY")
+        .env_remove("SCANDECK_DATABASE_URL");
     command
         .env("SCANDECK_TITLE", &alert.title)
         .env("SCANDECK_BODY", &alert.body);

@@ -42,10 +42,11 @@ async fn run_within(run: &CommandRun, limit: Duration) -> Result<String, Problem
     };
     let failed = |why: String| Problem::local(why).with_hint("check [[commands]] in config.toml");
     let mut command = Command::new(program);
-    // The command never gets the API key. Its colours would be shown as escape sequences.
+    // The command never gets a secret. Its colours would be shown as escape sequences.
     command
         .args(arguments)
         .env_remove("SCANDECK_API_KEY")
+        .env_remove("SCANDECK_DATABASE_URL")
         .env("NO_COLOR", "1");
     if run.is_masked {
         command.env_remove("SCANDECK_BASE_URL");
