@@ -9,6 +9,7 @@ mod callbacks;
 mod clock;
 mod commands;
 mod database;
+mod database_faults;
 mod document;
 mod engine;
 mod engines;
