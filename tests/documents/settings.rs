@@ -7,15 +7,19 @@ use std::path::Path;
 
 use scandeck::config::file::{CommandEntry, ConfigFile, Profile};
 use scandeck::config::{Config, Environment, Flags};
+use scandeck::contract::{RedirectLevel, SCAN_MINUTES};
 
 use super::read;
 
+const SCAN_PROFILES: &str = "[[scan_profiles.NAME]]";
+
 /// The tables of the file, as the headings of the page name them.
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 6] = [
     "",
     "[captures]",
     "[alerts]",
     "[[commands]]",
+    SCAN_PROFILES,
     "[profiles.NAME]",
 ];
 
@@ -35,11 +39,12 @@ fn configuration_page_has_examples_that_can_be_read() {
     let page = read("docs/configuration.md");
     for table in TABLES {
         for row in rows(&page, table) {
-            // A default profile has to exist.
-            let rest = if row.name == "default_profile" {
-                "[profiles.prod]"
-            } else {
-                ""
+            let rest = match row.name {
+                // A default profile has to exist.
+                "default_profile" => "[profiles.prod]",
+                // Every scan has a tool.
+                name if table == SCAN_PROFILES && name != "tool" => "tool = 170",
+                _ => "",
             };
             let text = format!("{}\n{}\n{rest}\n", table.replace("NAME", "x"), row.example);
             parse(&text).unwrap_or_else(|error| panic!("example of {}: {error}", row.name));
@@ -158,6 +163,11 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("context", command.context),
         ("output", format!("{:?}", command.output).to_lowercase()),
         ("changes", command.changes.to_string()),
+        ("tool", "none".to_owned()),
+        ("params", "of the tool".to_owned()),
+        ("max_scan_time", SCAN_MINUTES.end().to_string()),
+        ("redirect_level", RedirectLevel::SameDomain.to_string()),
+        ("scan_original_url", false.to_string()),
         ("base_url", or(profile.base_url, "none")),
         ("local", profile.local.to_string()),
         (
@@ -202,7 +212,13 @@ fn settings(table: &str) -> Vec<String> {
     names.retain(|name| {
         !table.is_empty()
             || ![
-                "captures", "alerts", "signals", "keys", "commands", "profiles",
+                "captures",
+                "alerts",
+                "signals",
+                "keys",
+                "commands",
+                "profiles",
+                "scan_profiles",
             ]
             .contains(&name.as_str())
     });

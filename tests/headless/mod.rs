@@ -8,6 +8,7 @@ mod input_files;
 mod keys;
 mod nouns;
 mod outputs;
+mod scan_profiles;
 mod scans;
 mod script;
 mod shell;

@@ -65,6 +65,9 @@ fn argument_with(arg: Arg, noun: &str) -> Arg {
         (None, None) if arg.get_long() == Some("profile") => {
             arg.add(ArgValueCandidates::new(profiles))
         }
+        (None, None) if arg.get_long() == Some("scan-profile") => {
+            arg.add(ArgValueCandidates::new(scan_profiles))
+        }
         (None, None) => arg,
     }
 }
@@ -135,11 +138,25 @@ fn list_of_argument(arg: &Arg, noun: Option<ListKind>) -> Option<ListKind> {
 }
 
 fn profiles() -> Vec<CompletionCandidate> {
-    let Ok(environment) = Environment::of_process() else {
-        return Vec::new();
-    };
-    let file = ConfigFile::read(&environment.config_file(), false).unwrap_or_default();
-    file.profile_names()
+    let file = configuration();
+    literal(file.profile_names())
+}
+
+fn scan_profiles() -> Vec<CompletionCandidate> {
+    let file = configuration();
+    literal(file.scan_profiles.iter().map(|one| one.name.as_str()))
+}
+
+/// The configuration file; an empty one if it cannot be read.
+fn configuration() -> ConfigFile {
+    let file = Environment::of_process()
+        .ok()
+        .and_then(|environment| ConfigFile::read(&environment.config_file(), false).ok());
+    file.unwrap_or_default()
+}
+
+fn literal<'a>(names: impl Iterator<Item = &'a str>) -> Vec<CompletionCandidate> {
+    names
         .filter(|name| is_literal(name))
         .map(CompletionCandidate::new)
         .collect()

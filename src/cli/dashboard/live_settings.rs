@@ -23,6 +23,7 @@ pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
     let ScreenSettings {
         alert_command: notify_command,
         mouse,
+        scan_profiles,
         fixed,
         ..
     } = settings;
@@ -33,6 +34,7 @@ pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
         theme,
         themes,
         invalid_themes,
+        scan_profiles,
         fixed,
     })
 }

@@ -1,6 +1,7 @@
 //! The settings of the configuration that change while the dashboard runs.
 
 use super::{AUTO, OwnTheme, Scheme};
+use crate::config::ScanProfile;
 use crate::input::Keymap;
 use scandeck_domain::problem::Problem;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub struct LiveSettings {
     pub themes: Vec<OwnTheme>,
     /// The invalid theme files by name, with the reason.
     pub invalid_themes: Vec<(String, Problem)>,
+    pub scan_profiles: Vec<ScanProfile>,
     /// The settings that only a new start uses, with their values.
     pub fixed: Vec<(&'static str, String)>,
 }
@@ -34,6 +36,7 @@ impl Default for LiveSettings {
             theme,
             themes,
             invalid_themes,
+            scan_profiles: Vec::new(),
             fixed: Vec::new(),
         }
     }

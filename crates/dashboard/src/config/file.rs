@@ -18,6 +18,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::ConfigError;
+use super::scan_profiles::{ProfileScan, ScanProfile};
 use super::toml_error::TomlProblem;
 use scandeck_domain::oob::Network;
 use scandeck_wire::input_files::{InputKind, read_text};
@@ -41,6 +42,11 @@ pub struct ConfigFile {
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     commands: Vec<Spanned<CommandEntry>>,
     profiles: BTreeMap<String, Spanned<Profile>>,
+    #[serde(rename = "scan_profiles")]
+    scan_sets: BTreeMap<String, Vec<Spanned<ProfileScan>>>,
+    /// The scan profiles by name.
+    #[serde(skip)]
+    pub scan_profiles: Vec<ScanProfile>,
     /// The named theme with its line.
     #[serde(skip)]
     pub theme_setting: Option<(usize, String)>,
@@ -249,7 +255,31 @@ impl ConfigFile {
             .iter()
             .map(|entry| command_setting(entry, &text))
             .collect();
+        file.scan_profiles = file.scan_profiles(&text)?;
         file.check(&text)
+    }
+
+    fn scan_profiles(&self, text: &str) -> Result<Vec<ScanProfile>, ConfigError> {
+        let mut all = Vec::new();
+        for (name, entries) in &self.scan_sets {
+            if entries.is_empty() {
+                let message = format!("{}: scan profile {name} has no scan", self.path);
+                let hint = format!("add [[scan_profiles.{name}]] with a tool");
+                return Err(ConfigError::new(message, hint));
+            }
+            let scan = |entry: &Spanned<ProfileScan>| {
+                entry.get_ref().to_scan().map_err(|invalid| {
+                    let line = line_of(text, entry.span().start);
+                    let message = format!("{}:{line}: {}", self.path, invalid.cause);
+                    ConfigError::new(message, invalid.remedy)
+                })
+            };
+            all.push(ScanProfile {
+                name: name.clone(),
+                scans: entries.iter().map(scan).collect::<Result<_, _>>()?,
+            });
+        }
+        Ok(all)
     }
 
     fn key_settings(&self, text: &str) -> Vec<KeySetting> {

@@ -14,6 +14,7 @@ pub mod environment;
 pub mod error;
 pub mod file;
 pub mod key;
+pub mod scan_profiles;
 pub mod state;
 pub mod themes;
 pub mod toml_error;
@@ -24,6 +25,7 @@ pub use environment::Environment;
 pub use error::ConfigError;
 pub use file::{CommandSetting, KeySetting, Profile, ProfileColour};
 pub use key::KeySource;
+pub use scan_profiles::ScanProfile;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 pub use themes::ThemeFile;
 pub use toml_error::TomlProblem;
@@ -114,6 +116,7 @@ pub struct ScreenSettings {
     /// The named theme with its line. It is checked by the dashboard.
     pub theme: Option<(usize, String)>,
     pub themes: Vec<ThemeFile>,
+    pub scan_profiles: Vec<ScanProfile>,
     /// The other settings, which only a new start uses, with their values.
     pub fixed: Vec<(&'static str, String)>,
 }
@@ -126,6 +129,7 @@ impl ScreenSettings {
             fixed: file.fixed_settings(),
             theme: file.theme_setting,
             themes: themes::beside(path),
+            scan_profiles: file.scan_profiles,
             keys: KeySettings {
                 file: file.path,
                 all: file.key_settings,

@@ -32,6 +32,8 @@ fields! {
     /// The targets of a scan form: captured ids, or a typed name.
     Targets "target_id";
     TargetName "target_name" "target";
+    /// A set of scans of the configuration.
+    ScanProfile;
     Tool "tool_id" "tool id";
     ToolId "tool_id" "tool id";
     Params;
@@ -342,6 +344,7 @@ impl FormField {
                 | FieldId::Source
                 | FieldId::Into
                 | FieldId::ScanWords
+                | FieldId::ScanProfile
                 | FieldId::Verdict
         );
         !belongs_to_opening && !matches!(self.value, FieldValue::Info(_))

@@ -15,11 +15,12 @@ pub mod field;
 pub use field::{FieldId, FieldValue, FormField, LineNote};
 
 use crate::base::{FormTag, Job, JobState, Secret};
+use crate::config::ScanProfile;
 use crate::data::Data;
 use crate::text::TextInput;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{EventId, IssueId, ManualFinding, Verdict};
-use scandeck_wire::contract::{ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
+use scandeck_wire::contract::{NewScan, ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use scandeck_wire::text;
 use std::collections::BTreeMap;
 
@@ -89,6 +90,10 @@ pub struct FormSubject {
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
     /// Wordlists of a scan, in the order of the choice after the default one.
     pub wordlists: Vec<WordlistId>,
+    /// Scan profiles, in the order of the choice after `none`.
+    pub scan_profiles: Vec<ScanProfile>,
+    /// The scans of a profile that the service refused: only they are sent again.
+    pub refused_scans: Option<RefusedScans>,
     /// Groups of ids that a report can cover.
     pub sets: Vec<IdSet>,
     /// Report formats that the service refused, with its reasons.
@@ -103,6 +108,14 @@ impl FormSubject {
         let objects = |of: &Self| (of.workspace, of.target_sets.clone(), of.sets.clone());
         objects(self) == objects(other)
     }
+}
+
+/// Scans of a profile that the service refused.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefusedScans {
+    /// The chosen profile.
+    pub profile: usize,
+    pub scans: Vec<NewScan>,
 }
 
 /// Ids that a report can cover, with the label of the choice: `marked`, `all shown`.

@@ -1,9 +1,12 @@
 //! The form of new scans, of one target or of every marked one, with every field of `POST /scans`.
+//! A scan profile of the configuration replaces the fields of the tool.
 
 use crate::base::{Call, FormTag, Job};
+use crate::config::ScanProfile;
 use crate::data::Data;
 use crate::forms::{
-    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, UndoneJob, is_web_url,
+    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, RefusedScans, UndoneJob,
+    is_web_url,
 };
 use crate::scans::estimate::ScanEstimate;
 use crate::scans::tool_params::params;
@@ -13,6 +16,7 @@ use scandeck_wire::contract::{
     TargetId, Tool, Wordlist, WorkspaceId,
 };
 use scandeck_wire::text::plural;
+use serde_json::Value;
 
 static KIND: FormKind = FormKind {
     check: |form, data: &Data| {
@@ -91,6 +95,7 @@ pub(super) const START_TLS: [&str; 8] = [
 /// Choices of the parameters.
 pub(super) const AS_FIELDS: usize = 0;
 pub(super) const AS_JSON: usize = 1;
+const NO_PROFILE: usize = 0;
 /// Choices of the VPN field.
 const NO_VPN: usize = 1;
 const A_VPN: usize = 2;
@@ -99,6 +104,7 @@ const A_VPN: usize = 2;
 pub(crate) fn open<'a>(
     sets: Vec<(String, Vec<(TargetId, Shared)>)>,
     wordlists: impl Iterator<Item = &'a Wordlist>,
+    profiles: &[ScanProfile],
     workspace: WorkspaceId,
 ) -> Form {
     let (lists, ids) = wordlists
@@ -108,19 +114,24 @@ pub(crate) fn open<'a>(
         })
         .unzip();
     let labels = sets.iter().map(|(label, _)| label.clone());
-    let mut fields = target_fields(labels);
+    let mut fields = target_fields(labels, profiles);
     fields.extend(port_fields());
     fields.extend(request_fields(lists));
     fields.extend(run_fields());
     let mut form = Form::new(FormTag::NewScan, &KIND, "New scan", "Start 1 scan", fields)
         .in_workspace(Some(workspace));
     form.subject.wordlists = ids;
+    form.subject.scan_profiles = profiles.to_vec();
     form.subject.target_sets = sets.into_iter().map(|(_, targets)| targets).collect();
     form
 }
 
 /// What is scanned, with which tool, and how its parameters are given.
-fn target_fields(sets: impl Iterator<Item = String>) -> Vec<FormField> {
+fn target_fields(sets: impl Iterator<Item = String>, profiles: &[ScanProfile]) -> Vec<FormField> {
+    let profiles = profiles.iter().map(|profile| {
+        let scans = plural(profile.scans.len(), "scan");
+        format!("{} ({scans})", profile.name)
+    });
     let tools = TOOLS.iter().map(|&tool| label(tool));
     vec![
         FormField::choice(
@@ -131,6 +142,13 @@ fn target_fields(sets: impl Iterator<Item = String>) -> Vec<FormField> {
         ),
         FormField::line(FieldId::TargetName, "Target", "")
             .with_help("host name, IP address or URL"),
+        FormField::choice(
+            FieldId::ScanProfile,
+            "Scan profile",
+            ["none".to_owned()].into_iter().chain(profiles),
+            NO_PROFILE,
+        )
+        .with_help("tools and parameters of the configuration"),
         FormField::choice(
             FieldId::Tool,
             "Tool",
@@ -264,7 +282,7 @@ fn mark_missing<'a>(form: &mut Form, missing: &'a [MissingScanner]) -> Option<&'
 }
 
 /// The chosen targets; none when a name is typed.
-fn targets(form: &Form) -> &[(TargetId, Shared)] {
+fn chosen_targets(form: &Form) -> &[(TargetId, Shared)] {
     form.subject
         .target_sets
         .get(form.choice(FieldId::Targets))
@@ -275,7 +293,7 @@ fn targets(form: &Form) -> &[(TargetId, Shared)] {
 fn target_names(form: &Form) -> Vec<String> {
     match names_target(form) {
         true => vec![form.text(FieldId::TargetName)],
-        false => targets(form)
+        false => chosen_targets(form)
             .iter()
             .map(|(_, name)| name.to_string())
             .collect(),
@@ -301,6 +319,12 @@ fn names_target(form: &Form) -> bool {
     form.choice(FieldId::Targets) >= form.subject.target_sets.len()
 }
 
+/// The chosen scan profile.
+fn profile(form: &Form) -> Option<&ScanProfile> {
+    let place = form.choice(FieldId::ScanProfile).checked_sub(1)?;
+    form.subject.scan_profiles.get(place)
+}
+
 fn tool(form: &Form) -> Option<i64> {
     match TOOLS.get(form.choice(FieldId::Tool)) {
         Some(tool) => Some(tool.0),
@@ -310,11 +334,17 @@ fn tool(form: &Form) -> Option<i64> {
 
 /// Shows the fields that the choices need, and summarises what sending does.
 fn arrange(form: &mut Form) {
+    let has_profiles = !form.subject.scan_profiles.is_empty();
+    form.show(FieldId::ScanProfile, has_profiles);
+    let by_tool = profile(form).is_none();
+    for id in [FieldId::Tool, FieldId::Params, FieldId::MaxScanTime] {
+        form.show(id, by_tool);
+    }
     let typed_tool = form.choice(FieldId::Tool) >= TOOLS.len();
     form.show(FieldId::TargetName, names_target(form));
-    form.show(FieldId::ToolId, typed_tool);
+    form.show(FieldId::ToolId, by_tool && typed_tool);
     let known = tool(form).map(Tool);
-    let fields = form.choice(FieldId::Params) == AS_FIELDS;
+    let fields = by_tool && form.choice(FieldId::Params) == AS_FIELDS;
     form.show(FieldId::ParamsJson, form.choice(FieldId::Params) == AS_JSON);
     form.show(
         FieldId::ScanType,
@@ -322,20 +352,46 @@ fn arrange(form: &mut Form) {
     );
     arrange_ports(form, fields, known);
     arrange_tool(form, fields, known);
+    if !by_tool {
+        form.show(FieldId::RedirectLevel, false);
+        form.show(FieldId::OriginalUrl, false);
+    }
     form.show(FieldId::VpnUuid, form.choice(FieldId::Vpn) == A_VPN);
     form.show(
         FieldId::CallbackFormat,
         !form.text(FieldId::CallbackUrl).is_empty(),
     );
-    let scans = scan_count(form);
+    let (targets, scans) = (target_count(form), scans_to_start(form).len());
     form.button = format!("Start {}", plural(scans, "scan"));
-    let one = targets(form).first().map(|(_, name)| name.to_string());
-    form.title = match (one, scans) {
+    let one = chosen_targets(form)
+        .first()
+        .map(|(_, name)| name.to_string());
+    form.title = match (one, targets) {
         (Some(name), 1) => format!("Scan {name}"),
-        (Some(_), _) => format!("Scan {scans} targets"),
+        (Some(_), _) => format!("Scan {targets} targets"),
         (None, _) => "Scan a target by name".to_owned(),
     };
-    form.summary.clear();
+    form.summary = profile(form).map(profile_lines).unwrap_or_default();
+}
+
+/// The scans of a profile, a line each: `Website scanner (170): scan_type "deep"`.
+fn profile_lines(profile: &ScanProfile) -> Vec<String> {
+    let line = |scan: &NewScan| {
+        let params = scan.tool_params.as_ref().and_then(Value::as_object);
+        let texts = params.into_iter().flatten();
+        let mut parts: Vec<String> = texts
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        let minutes = scan.max_scan_time.map(|minutes| format!("{minutes} min"));
+        parts.extend(minutes);
+        let level = scan.redirect_level.as_ref();
+        parts.extend(level.map(|level| format!("redirects {level}")));
+        if parts.is_empty() {
+            parts.push("defaults".to_owned());
+        }
+        format!("{}: {}", label(Tool(scan.tool_id)), parts.join(", "))
+    };
+    profile.scans.iter().map(line).collect()
 }
 
 fn arrange_ports(form: &mut Form, fields: bool, tool: Option<Tool>) {
@@ -372,28 +428,34 @@ fn arrange_tool(form: &mut Form, fields: bool, tool: Option<Tool>) {
     form.show(FieldId::PingCount, is(Tool::PING));
 }
 
-fn scan_count(form: &Form) -> usize {
+fn target_count(form: &Form) -> usize {
     if names_target(form) {
         1
     } else {
-        targets(form).len()
+        chosen_targets(form).len()
     }
 }
 
 /// How long the scans will probably take.
 fn estimate(form: &Form, data: &Data) -> Option<String> {
+    if profile(form).is_some() {
+        return None;
+    }
     let scans = data.scans.value()?.items();
     let scan_type = form
         .is_shown(FieldId::ScanType)
         .then(|| SCAN_TYPES[form.choice(FieldId::ScanType)]);
     let estimate = ScanEstimate::of(scans, tool(form)?, scan_type)?;
-    Some(estimate.words(scan_count(form)))
+    Some(estimate.words(target_count(form)))
 }
 
 /// The problems, with the field names and limits of the API.
 fn check(form: &mut Form, missing: &[MissingScanner]) -> Vec<FieldProblem> {
     arrange(form);
-    let lacking = lacking_tool(form, missing);
+    let lacking = match profile(form) {
+        Some(profile) => lacking_in_profile(profile, missing),
+        None => lacking_tool(form, missing),
+    };
     let mut problems = Vec::new();
     let mut add = |id, problem: &str| problems.push((id, problem.to_owned()));
     if names_target(form) && form.text(FieldId::TargetName).is_empty() {
@@ -467,12 +529,108 @@ fn lacking_tool(form: &mut Form, missing: &[MissingScanner]) -> Option<FieldProb
     }
 }
 
-/// One call for each target.
+/// The scanner that the service lacks for a scan of the profile.
+fn lacking_in_profile(profile: &ScanProfile, missing: &[MissingScanner]) -> Option<FieldProblem> {
+    let is_of_profile = |one: &&MissingScanner| {
+        let mut tools = profile.scans.iter().map(|scan| Tool(scan.tool_id));
+        tools.any(|tool| tool == one.tool)
+    };
+    let MissingScanner { tool, program } = missing.iter().find(is_of_profile)?;
+    let why = match &**program {
+        RAW_SOCKETS => NO_RAW_SOCKETS.to_owned(),
+        program => format!(
+            "{} needs {program} on the machine of the service",
+            label(*tool)
+        ),
+    };
+    Some((FieldId::ScanProfile, why))
+}
+
+/// One call for each scan.
 fn jobs(form: &Form) -> Vec<Job> {
+    let of = |TargetScan { name, scan }: TargetScan| {
+        let about = match profile(form) {
+            Some(_) => format!("{} of {name}", Tool(scan.tool_id).scan()),
+            None => format!("scan of {name}"),
+        };
+        Job::new(about, Call::StartScan(scan))
+    };
+    scans_to_start(form).into_iter().map(of).collect()
+}
+
+/// A scan with the name of its target.
+struct TargetScan {
+    name: String,
+    scan: NewScan,
+}
+
+/// The scans of each target.
+fn scans_to_start(form: &Form) -> Vec<TargetScan> {
+    let scans = scans_of_a_target(form);
+    let mut all: Vec<TargetScan> = if names_target(form) {
+        let name = form.text(FieldId::TargetName);
+        let named = |scan: NewScan| TargetScan {
+            name: name.clone(),
+            scan: NewScan {
+                target_name: form.filled(FieldId::TargetName),
+                ..scan
+            },
+        };
+        scans.into_iter().map(named).collect()
+    } else {
+        let of_target = |(id, name): &(TargetId, Shared)| {
+            let scan = |scan: &NewScan| TargetScan {
+                name: name.to_string(),
+                scan: NewScan {
+                    target_id: Some(*id),
+                    ..scan.clone()
+                },
+            };
+            scans.iter().map(scan).collect::<Vec<_>>()
+        };
+        chosen_targets(form).iter().flat_map(of_target).collect()
+    };
+    let refused = form.subject.refused_scans.as_ref();
+    let profile = form.choice(FieldId::ScanProfile);
+    if let Some(refused) = refused.filter(|refused| refused.profile == profile) {
+        all.retain(|one| !was_started(&one.scan, &refused.scans));
+    }
+    all
+}
+
+/// Whether the service refused other scans of this target only.
+fn was_started(scan: &NewScan, refused: &[NewScan]) -> bool {
+    let mut of_target = refused.iter().filter(|one| has_same_target(one, scan));
+    let first = of_target.next();
+    let is_same =
+        |one: &NewScan| one.tool_id == scan.tool_id && one.tool_params == scan.tool_params;
+    first.is_some_and(|first| !is_same(first) && !of_target.any(is_same))
+}
+
+fn has_same_target(one: &NewScan, other: &NewScan) -> bool {
+    one.target_id == other.target_id && one.target_name == other.target_name
+}
+
+/// The scans that each target gets: one, or those of the profile.
+fn scans_of_a_target(form: &Form) -> Vec<NewScan> {
+    let common = scan_of_fields(form);
+    let Some(profile) = profile(form) else {
+        return vec![common];
+    };
+    let of_profile = |scan: &NewScan| NewScan {
+        workspace_id: common.workspace_id,
+        vpn_profile_uuid: common.vpn_profile_uuid.clone(),
+        report_callback: common.report_callback.clone(),
+        ..scan.clone()
+    };
+    profile.scans.iter().map(of_profile).collect()
+}
+
+fn scan_of_fields(form: &Form) -> NewScan {
     let level = RedirectLevel::KNOWN
         .get(form.choice(FieldId::RedirectLevel))
         .cloned();
-    let scan = NewScan {
+    NewScan {
         tool_id: tool(form).unwrap_or_default(),
         workspace_id: form.subject.workspace,
         vpn_profile_uuid: match form.choice(FieldId::Vpn) {
@@ -496,30 +654,21 @@ fn jobs(form: &Form) -> Vec<Job> {
         redirect_level: level.filter(|_| form.is_shown(FieldId::RedirectLevel)),
         tool_params: params(form).ok().flatten(),
         ..NewScan::default()
-    };
-    if names_target(form) {
-        let target_name = form.filled(FieldId::TargetName);
-        let about = format!("scan of {}", target_name.clone().unwrap_or_default());
-        return vec![Job::new(
-            about,
-            Call::StartScan(NewScan {
-                target_name,
-                ..scan
-            }),
-        )];
     }
-    let of = |(id, name): &(TargetId, Shared)| {
-        let scan = NewScan {
-            target_id: Some(*id),
-            ..scan.clone()
-        };
-        Job::new(format!("scan of {name}"), Call::StartScan(scan))
-    };
-    targets(form).iter().map(of).collect()
 }
 
 /// Reduces the chosen targets to those whose scan was not started.
 fn keep_refused(form: &mut Form, left: &[UndoneJob]) -> bool {
+    if profile(form).is_some() {
+        let scan = |(job, _): &UndoneJob| match &job.call {
+            Call::StartScan(scan) => Some(scan.clone()),
+            _ => None,
+        };
+        form.subject.refused_scans = Some(RefusedScans {
+            profile: form.choice(FieldId::ScanProfile),
+            scans: left.iter().filter_map(scan).collect(),
+        });
+    }
     let at = form.choice(FieldId::Targets);
     let is_left = |id: TargetId| {
         left.iter().any(
@@ -549,6 +698,10 @@ mod tests {
     use serde_json::{Value as Json, json};
 
     fn form(sets: &[i64]) -> Form {
+        form_with(sets, &[])
+    }
+
+    fn form_with(sets: &[i64], profiles: &[ScanProfile]) -> Form {
         let targets = sets
             .iter()
             .map(|&id| (TargetId(id), Shared::from(format!("t{id}"))))
@@ -562,6 +715,7 @@ mod tests {
         let mut form = open(
             vec![("marked".to_owned(), targets)],
             lists.iter(),
+            profiles,
             WorkspaceId(3),
         );
         check(&mut form, &[]);
@@ -590,6 +744,85 @@ mod tests {
             (form.button.as_str(), bodies(&form).len()),
             ("Start 60 scans", 60)
         );
+    }
+
+    fn web() -> ScanProfile {
+        let deep = NewScan {
+            tool_id: 170,
+            max_scan_time: Some(90),
+            tool_params: Some(json!({"scan_type": "deep"})),
+            ..NewScan::default()
+        };
+        let tls = NewScan {
+            tool_id: 450,
+            ..NewScan::default()
+        };
+        ScanProfile {
+            name: "web".to_owned(),
+            scans: vec![deep, tls],
+        }
+    }
+
+    #[test]
+    fn profile_starts_its_scans_of_every_target() {
+        let mut form = form_with(&[7, 8], &[web()]);
+        assert_eq!(bodies(&form).len(), 2, "no profile is chosen");
+        choose(&mut form, FieldId::ScanProfile, 1);
+        assert_eq!(
+            (form.title.as_str(), form.button.as_str()),
+            ("Scan 2 targets", "Start 4 scans")
+        );
+        assert!(!form.is_shown(FieldId::Tool) && !form.is_shown(FieldId::RedirectLevel));
+        assert_eq!(
+            form.summary,
+            [
+                "Website scanner (170): scan_type \"deep\", 90 min",
+                "TLS scanner (450): defaults"
+            ]
+        );
+        let bodies = bodies(&form);
+        assert_eq!(
+            bodies[0],
+            json!({"tool_id":170,"target_id":7,"workspace_id":3,"max_scan_time":90,"tool_params":{"scan_type":"deep"}})
+        );
+        assert_eq!(
+            bodies[3],
+            json!({"tool_id":450,"target_id":8,"workspace_id":3})
+        );
+        choose(&mut form, FieldId::Targets, 1);
+        form.field_mut(FieldId::TargetName).unwrap().set_text("a");
+        assert_eq!(check(&mut form, &[]), []);
+        let names = jobs(&form).into_iter().map(|job| job.about);
+        assert_eq!(
+            names.collect::<Vec<_>>(),
+            ["Website scan of a", "TLS scan of a"]
+        );
+    }
+
+    #[test]
+    fn only_the_refused_scans_of_a_profile_are_sent_again() {
+        let mut form = form_with(&[7, 8], &[web()]);
+        choose(&mut form, FieldId::ScanProfile, 1);
+        let refused = jobs(&form).remove(2);
+        keep_refused(&mut form, &[(refused.clone(), None)]);
+        check(&mut form, &[]);
+        assert_eq!(form.button, "Start 1 scan");
+        assert_eq!(jobs(&form), [refused]);
+        choose(&mut form, FieldId::ScanProfile, 0);
+        assert_eq!(bodies(&form).len(), 1, "one target remains");
+    }
+
+    #[test]
+    fn profile_with_a_missing_scanner_is_reported() {
+        let mut form = form_with(&[7], &[web()]);
+        choose(&mut form, FieldId::ScanProfile, 1);
+        let missing = [MissingScanner {
+            tool: Tool::TLS,
+            program: "sslscan".into(),
+        }];
+        let problems = check(&mut form, &missing);
+        assert_eq!(problems[0].0, FieldId::ScanProfile);
+        assert!(problems[0].1.contains("needs sslscan"), "{problems:?}");
     }
 
     #[test]

@@ -297,10 +297,12 @@ impl FindingRows {
         self.all = all.iter().flat_map(|row| self.occurrences(row)).collect();
     }
 
-    /// Keeps only the occurrences of one scan.
-    pub fn retain_scan(&mut self, scan: ScanId) {
+    /// Keeps only the occurrences of these scans.
+    pub fn retain_scans(&mut self, scans: &[ScanId]) {
         self.expand_occurrences();
-        self.all.retain(|row| row.issue.task_id() == Some(scan));
+        let is_of_scans = |scan: ScanId| scans.contains(&scan);
+        self.all
+            .retain(|row| row.issue.task_id().is_some_and(is_of_scans));
     }
 
     fn occurrences(&self, row: &ExportRow) -> Vec<ExportRow> {
@@ -354,7 +356,7 @@ mod tests {
                 all: vec![row.clone()],
                 ..FindingRows::default()
             };
-            rows.retain_scan(ScanId(scan));
+            rows.retain_scans(&[ScanId(scan)]);
             rows.matching(&Query::parse(text, QueryKind::Findings).unwrap())
                 .iter()
                 .map(|row| row.issue.finding.id)

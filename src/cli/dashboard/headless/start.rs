@@ -1,38 +1,52 @@
-//! `scandeck scans start`: starts a scan, waits for its end, and fails a build because of its
+//! `scandeck scans start`: starts scans, waits for their end, and fails a build because of their
 //! findings.
+//!
+//! ```text
+//!   --tool, or the scans of --scan-profile ─┬─► each with each target ─► ids ─► --wait, --fail-on ─► exit code
+//!   --target …, or --all-targets ───────────┘         └─► refused: reported, the others are started
+//! ```
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde::Serialize;
 
 use super::findings::table;
 use super::rows::FindingRows;
 use super::{HeadlessSession, api, exit, id, listed, scans, targets, watch};
 use crate::cli::error::CliError;
 use crate::cli::value::number_in;
+use scandeck_client::{ErrorKind, TargetQuery};
+use scandeck_dashboard::config::scan_profiles;
+use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::triage::coverage;
 use scandeck_wire::contract::{
-    NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, ScanStatus, TargetId,
-    Tool,
+    NewScan, RedirectLevel, ReportCallback, Risk, SCAN_MINUTES, Scan, ScanId, TargetId, Tool,
+    WorkspaceId,
 };
 use scandeck_wire::text::{clean_for_print, plural};
 use serde_json::Value;
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
-  scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'")]
+#[command(after_help = "Examples:
+  scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'
+  scandeck scans start --scan-profile web --target shop.acme.test --target 10.0.4.7
+  scandeck scans start --scan-profile web --all-targets --workspace \"Acme external\"")]
 pub struct StartArgs {
     /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, …; `scandeck tools` lists all
-    #[arg(long, value_name = "ID", value_parser = id)]
-    tool: i64,
-    /// Target by name or id; the service adds a new name
-    #[arg(long, value_name = "NAME|ID")]
-    target: String,
+    #[arg(long, value_name = "ID", value_parser = id, required_unless_present = "scan_profile")]
+    tool: Option<i64>,
+    /// Start every scan of this scan profile; `[[scan_profiles.NAME]]` of the configuration file
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["tool", "params"])]
+    scan_profile: Option<String>,
+    #[command(flatten)]
+    targets: TargetChoice,
     /// Parameters of the tool as JSON, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     params: Option<String>,
-    /// Time limit of the scan
+    /// Time limit of each scan
     #[arg(long, value_name = "MINUTES", value_parser = |text: &str| number_in(SCAN_MINUTES, text))]
     max_scan_time: Option<i64>,
     /// Redirects to follow: none, check_accessibility, same_host, same_domain, allow_all [default:
@@ -45,18 +59,30 @@ pub struct StartArgs {
     /// VPN profile, or `none`
     #[arg(long, value_name = "UUID")]
     vpn_profile: Option<String>,
-    /// URL that receives the report when the scan ends
+    /// URL that receives the report when a scan ends
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
     /// Format of the report for --callback-url
     #[arg(long, value_name = "FORMAT", requires = "callback_url")]
     callback_format: Option<String>,
-    /// Wait until the scan has ended; exit code 4 unless its status is finished
+    /// Wait until the scans have ended; exit code 4 unless all have the status finished
     #[arg(long)]
     wait: bool,
-    /// Wait; exit code 3 when a finding of this scan matches
+    /// Wait; exit code 3 when a finding of these scans matches
     #[arg(long, value_name = "QUERY", value_parser = gate)]
     fail_on: Option<Query>,
+}
+
+/// The targets of a command.
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false)]
+pub struct TargetChoice {
+    /// Target by name or id, repeatable; the service adds a new name
+    #[arg(long, value_name = "NAME|ID")]
+    target: Vec<String>,
+    /// All targets of the workspace that --workspace names
+    #[arg(long)]
+    all_targets: bool,
 }
 
 /// The query of `--fail-on`. The bare name of a severity would search for that word and match next
@@ -73,36 +99,252 @@ fn gate(text: &str) -> Result<Query, String> {
     }
 }
 
-/// Starts the scan.
+/// Starts the scans.
 ///
 /// # Errors
 /// Those of the service.
 pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<ExitCode> {
     session.require_writable()?;
-    let (wait, fail_on) = (args.wait, args.fail_on.clone());
-    let new = new_scan(session, args).await?;
-    let hint = "`scandeck scans list` shows whether it was started";
-    let created = match session.client()?.create_scan(&new).await {
+    let new = new_scans(session, &args)?;
+    let targets = args.targets.resolve(session).await?;
+    let (wait, fail_on) = (args.wait || args.fail_on.is_some(), args.fail_on);
+    if let ([one], [target]) = (&new[..], &targets[..]) {
+        let id = start_one(session, &target.scan(one)).await?;
+        if !wait {
+            session.out.created("created_id", id.0)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut scans = watch::until_ended(session, &[id]).await?;
+        let scan = scans.pop().unwrap_or_default();
+        return finish(session, ScanGroup::One(id, Box::new(scan)), fail_on).await;
+    }
+    let started = start_each(session, &new, targets).await?;
+    let ids: Vec<ScanId> = started.scans.iter().map(|scan| scan.created_id).collect();
+    let code = match wait && !ids.is_empty() {
+        true => {
+            let scans = watch::until_ended(session, &ids).await?;
+            finish(session, ScanGroup::Several(scans), fail_on).await?
+        }
+        false => {
+            started.print(session)?;
+            ExitCode::SUCCESS
+        }
+    };
+    match started.error() {
+        None => Ok(code),
+        Some(error) => Err(error.into()),
+    }
+}
+
+/// A target that exists, or a name that the service adds.
+#[derive(Clone, Debug)]
+pub struct ChosenTarget {
+    pub name: String,
+    pub id: Option<TargetId>,
+    pub workspace: Option<WorkspaceId>,
+}
+
+impl ChosenTarget {
+    fn scan(&self, new: &NewScan) -> NewScan {
+        NewScan {
+            target_id: self.id,
+            target_name: self.id.is_none().then(|| self.name.clone()),
+            workspace_id: self.workspace,
+            ..new.clone()
+        }
+    }
+}
+
+impl TargetChoice {
+    /// The chosen targets, each once.
+    ///
+    /// # Errors
+    /// When `--all-targets` has no workspace or no targets, a target does not exist, and those of
+    /// the service.
+    pub async fn resolve(&self, session: &HeadlessSession) -> anyhow::Result<Vec<ChosenTarget>> {
+        let workspace = session.workspace_id().await?;
+        if self.all_targets {
+            return all_targets(session, workspace).await;
+        }
+        let mut chosen: Vec<ChosenTarget> = Vec::new();
+        for text in &self.target {
+            let existing = match text.parse::<TargetId>() {
+                Ok(id) => {
+                    let target = session.client()?.get_target(id).await;
+                    Some(listed("targets", target.map_err(Into::into))?)
+                }
+                Err(_) => targets::find(session, text).await?,
+            };
+            let one = match existing {
+                Some(target) => ChosenTarget {
+                    name: target.name.to_string(),
+                    id: Some(target.id),
+                    workspace: workspace.or(Some(target.workspace_id)),
+                },
+                None => ChosenTarget {
+                    name: text.clone(),
+                    id: None,
+                    workspace,
+                },
+            };
+            let is_same = |other: &ChosenTarget| other.id == one.id && other.name == one.name;
+            if !chosen.iter().any(is_same) {
+                chosen.push(one);
+            }
+        }
+        Ok(chosen)
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.all_targets
+    }
+}
+
+async fn all_targets(
+    session: &HeadlessSession,
+    workspace: Option<WorkspaceId>,
+) -> anyhow::Result<Vec<ChosenTarget>> {
+    let Some(workspace) = workspace else {
+        let hint = "add --workspace NAME";
+        return Err(CliError::usage("--all-targets needs a workspace", hint).into());
+    };
+    let query = TargetQuery {
+        workspace_id: Some(workspace),
+        ..TargetQuery::default()
+    };
+    let all = session.client()?.list_all_targets(&query).await?;
+    if all.is_empty() {
+        let hint = "`scandeck targets add NAME` adds a target";
+        return Err(CliError::new("the workspace has no targets", hint).into());
+    }
+    let chosen = all.into_iter().map(|target| ChosenTarget {
+        name: target.name.to_string(),
+        id: Some(target.id),
+        workspace: Some(workspace),
+    });
+    Ok(chosen.collect())
+}
+
+/// The hint after a start whose outcome is unknown.
+const LIST_SCANS: &str = "`scandeck scans list` shows whether it was started";
+
+async fn start_one(session: &HeadlessSession, new: &NewScan) -> anyhow::Result<ScanId> {
+    let created = match session.client()?.create_scan(new).await {
         Err(error) if error.is_outcome_unknown() => {
             let message =
                 format!("outcome unknown: the service may have started the scan: {error}");
-            return Err(CliError::new(message, hint).into());
+            return Err(CliError::new(message, LIST_SCANS).into());
         }
         result => listed("targets", result.map_err(Into::into))?,
     };
     let Some(id) = created.created_id else {
-        return Err(CliError::new("scan started, but its id is unknown", hint).into());
+        let message = "scan started, but its id is unknown";
+        return Err(CliError::new(message, LIST_SCANS).into());
     };
     report_ignored(session, id, new.tool_params.as_ref()).await?;
-    if !wait && fail_on.is_none() {
-        session.out.created("created_id", id.0)?;
-        return Ok(ExitCode::SUCCESS);
+    Ok(id)
+}
+
+/// A scan that was started with others.
+#[derive(Debug, Serialize)]
+struct StartedScan {
+    created_id: ScanId,
+    tool_id: i64,
+    target_id: Option<TargetId>,
+    target_name: String,
+}
+
+/// The scans of several targets or tools.
+#[derive(Debug, Default)]
+struct StartedScans {
+    scans: Vec<StartedScan>,
+    refused: usize,
+    /// Why the rest was not tried.
+    ended: Option<scandeck_client::Error>,
+    all: usize,
+}
+
+impl StartedScans {
+    fn print(&self, session: &HeadlessSession) -> anyhow::Result<()> {
+        if session.out.json {
+            return session.out.value(&self.scans);
+        }
+        for scan in &self.scans {
+            session.out.created("created_id", scan.created_id.0)?;
+        }
+        Ok(())
     }
-    let scan = watch::until_ended(session, &[id])
-        .await?
-        .pop()
-        .unwrap_or_default();
-    finish(session, id, scan, fail_on).await
+
+    fn error(&self) -> Option<CliError> {
+        let missing = self.all - self.scans.len();
+        if let Some(error) = &self.ended {
+            let message = format!("{missing} of {} scans not started: {error}", self.all);
+            return Some(CliError::new(message, error.hint()));
+        }
+        (self.refused > 0).then(|| {
+            let message = format!("{missing} of {} scans not started", self.all);
+            CliError::new(message, "remove the causes, and start these scans again")
+        })
+    }
+}
+
+/// Starts each scan of each target. A refusal of one scan is reported; another error ends the rest.
+async fn start_each(
+    session: &HeadlessSession,
+    new: &[NewScan],
+    targets: Vec<ChosenTarget>,
+) -> anyhow::Result<StartedScans> {
+    let client = session.client()?;
+    let mut started = StartedScans {
+        all: new.len() * targets.len(),
+        ..StartedScans::default()
+    };
+    for mut target in targets {
+        for scan in new {
+            let scan = target.scan(scan);
+            let created = match client.create_scan(&scan).await {
+                Ok(created) => created,
+                Err(error) if is_about_scan(&error) => {
+                    started.refused += 1;
+                    note!(
+                        "scandeck: {} of {} not started: {}",
+                        Tool(scan.tool_id).scan(),
+                        clean_for_print(&target.name),
+                        clean_for_print(&error.to_string())
+                    );
+                    continue;
+                }
+                Err(error) => {
+                    started.ended = Some(error);
+                    return Ok(started);
+                }
+            };
+            // The first scan of a new name adds the target.
+            target.id = target.id.or(created.target_id);
+            let Some(id) = created.created_id else {
+                let message = "scan started, but its id is unknown";
+                return Err(CliError::new(message, LIST_SCANS).into());
+            };
+            if started.scans.len() < new.len() {
+                report_ignored(session, id, scan.tool_params.as_ref()).await?;
+            }
+            started.scans.push(StartedScan {
+                created_id: id,
+                tool_id: scan.tool_id,
+                target_id: target.id,
+                target_name: target.name.clone(),
+            });
+        }
+    }
+    Ok(started)
+}
+
+/// Whether the service refused this scan, and may accept another.
+fn is_about_scan(error: &scandeck_client::Error) -> bool {
+    matches!(
+        error.kind,
+        ErrorKind::Forbidden | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Invalid
+    )
 }
 
 /// Reports parameters that the service did not take over: a mistyped name would otherwise look like
@@ -135,53 +377,136 @@ async fn report_ignored(
     Ok(())
 }
 
-async fn finish(
-    session: &HeadlessSession,
-    id: ScanId,
-    scan: Scan,
-    fail_on: Option<Query>,
-) -> anyhow::Result<ExitCode> {
-    let mut gaps: Vec<String> = Vec::new();
-    let found = match &fail_on {
-        Some(query) => {
-            let mut rows = FindingRows::load_one(session, scan.workspace_id).await?;
-            rows.retain_scan(id);
-            let kinds = rows.all.iter().map(|row| row.issue.vuln_id.to_string());
-            gaps = kinds.filter(|kind| coverage::is_about_scan(kind)).collect();
-            rows.matching(query)
-        }
-        None => Vec::new(),
-    };
-    if session.out.json {
-        let mut value = serde_json::to_value(scans::NamedScan::new(&scan, None))?;
-        if fail_on.is_some() {
-            value["matched"] = found
-                .iter()
-                .map(scandeck_domain::export::json::row)
-                .collect();
-        }
-        session.out.value(&value)?;
-    } else {
-        session.out.line(&id.to_string())?;
-        if !found.is_empty() {
-            session.out.table(&table(&found))?;
+/// The ended scans of a command.
+enum ScanGroup {
+    One(ScanId, Box<Scan>),
+    Several(Vec<Scan>),
+}
+
+impl ScanGroup {
+    fn scans(&self) -> &[Scan] {
+        match self {
+            Self::One(_, scan) => std::slice::from_ref(scan),
+            Self::Several(scans) => scans,
         }
     }
-    report_gaps(id, &scan, &gaps);
+
+    fn ids(&self) -> Vec<ScanId> {
+        match self {
+            Self::One(id, _) => vec![*id],
+            Self::Several(scans) => scans.iter().map(|scan| scan.id).collect(),
+        }
+    }
+
+    /// `scan 12`, or `3 scans`.
+    fn words(&self) -> String {
+        match self {
+            Self::One(id, _) => format!("scan {id}"),
+            Self::Several(scans) => plural(scans.len(), "scan"),
+        }
+    }
+}
+
+async fn finish(
+    session: &HeadlessSession,
+    group: ScanGroup,
+    fail_on: Option<Query>,
+) -> anyhow::Result<ExitCode> {
+    let results = match &fail_on {
+        Some(query) => results(session, &group, query).await?,
+        None => GateResults::default(),
+    };
+    let found = &results.found;
+    if session.out.json {
+        print_json(session, &group, fail_on.is_some().then_some(&found[..]))?;
+    } else {
+        for id in group.ids() {
+            session.out.line(&id.to_string())?;
+        }
+        if !found.is_empty() {
+            session.out.table(&table(found))?;
+        }
+    }
+    for (id, scan) in group.ids().into_iter().zip(group.scans()) {
+        report_gaps(id, scan, &results.gaps_of(id));
+    }
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
         let number = found.len();
         let verb = if number == 1 { "matches" } else { "match" };
         note!(
-            "scandeck: {} of scan {id} {verb} --fail-on",
-            plural(number, "finding")
+            "scandeck: {} of {} {verb} --fail-on",
+            plural(number, "finding"),
+            group.words()
         );
         return Ok(ExitCode::from(exit::MATCHED));
     }
-    Ok(match scan.status_name {
-        ScanStatus::Finished => ExitCode::SUCCESS,
-        _ => ExitCode::from(exit::UNFINISHED),
-    })
+    Ok(watch::code(group.scans()))
+}
+
+/// The findings of ended scans.
+#[derive(Default)]
+struct GateResults {
+    /// Those that match the query.
+    found: Vec<ExportRow>,
+    /// Those that say that their scan is incomplete.
+    gaps: Vec<ExportRow>,
+}
+
+impl GateResults {
+    fn gaps_of(&self, scan: ScanId) -> Vec<String> {
+        let of_scan = self.gaps.iter().filter(|row| is_of_scan(row, scan));
+        of_scan.map(|row| row.issue.vuln_id.to_string()).collect()
+    }
+}
+
+fn is_of_scan(row: &ExportRow, scan: ScanId) -> bool {
+    row.issue.task_id() == Some(scan)
+}
+
+/// Reads the findings of the scans, each workspace once.
+async fn results(
+    session: &HeadlessSession,
+    group: &ScanGroup,
+    query: &Query,
+) -> anyhow::Result<GateResults> {
+    let mut workspaces: BTreeMap<Option<WorkspaceId>, Vec<ScanId>> = BTreeMap::new();
+    for (id, scan) in group.ids().into_iter().zip(group.scans()) {
+        workspaces.entry(scan.workspace_id).or_default().push(id);
+    }
+    let mut results = GateResults::default();
+    for (workspace, scans) in workspaces {
+        let mut rows = FindingRows::load_one(session, workspace).await?;
+        rows.retain_scans(&scans);
+        results.found.extend(rows.matching(query));
+        let is_gap = |row: &ExportRow| coverage::is_about_scan(&row.issue.vuln_id);
+        results.gaps.extend(rows.all.into_iter().filter(is_gap));
+    }
+    Ok(results)
+}
+
+/// Prints the scans, each with its matching findings if there is a query.
+fn print_json(
+    session: &HeadlessSession,
+    group: &ScanGroup,
+    found: Option<&[ExportRow]>,
+) -> anyhow::Result<()> {
+    let mut values = Vec::new();
+    for (id, scan) in group.ids().into_iter().zip(group.scans()) {
+        let mut value = serde_json::to_value(scans::NamedScan::new(scan, None))?;
+        if let Some(found) = found {
+            let of_scan = found.iter().filter(|row| is_of_scan(row, id));
+            value["matched"] = of_scan.map(json::row).collect();
+        }
+        values.push(value);
+    }
+    match (group, values.pop()) {
+        (ScanGroup::One(..), Some(value)) => session.out.value(&value),
+        (_, last) => {
+            values.extend(last);
+            session.out.value(&values)
+        }
+    }
 }
 
 /// Reports that a scan is incomplete, with its findings that say so.
@@ -197,31 +522,35 @@ fn report_gaps(id: ScanId, scan: &Scan, gaps: &[String]) {
     }
 }
 
-async fn new_scan(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<NewScan> {
-    let workspace = session.workspace_id().await?;
-    let existing = match args.target.parse::<TargetId>() {
-        Ok(id) => Some(session.client()?.get_target(id).await?),
-        Err(_) => targets::find(session, &args.target).await?,
-    };
+/// The scans that each target gets.
+fn new_scans(session: &HeadlessSession, args: &StartArgs) -> anyhow::Result<Vec<NewScan>> {
     let tool_params = args
         .params
-        .map(|params| api::json("--params", &params))
+        .as_deref()
+        .map(|params| api::json("--params", params))
         .transpose()?;
-    Ok(NewScan {
-        tool_id: Tool(args.tool).0,
-        target_id: existing.as_ref().map(|target| target.id),
-        target_name: existing.is_none().then(|| args.target.clone()),
-        workspace_id: workspace.or(existing.map(|target| target.workspace_id)),
-        vpn_profile_uuid: args
-            .vpn_profile
-            .map(|uuid| Some(uuid).filter(|uuid| uuid != "none")),
-        max_scan_time: args.max_scan_time,
-        report_callback: args.callback_url.map(|url| ReportCallback {
-            url,
-            format: args.callback_format,
-        }),
-        scan_original_url: args.scan_original_url.then_some(true),
-        redirect_level: args.redirect_level,
+    let of_tool = args.tool.map(|tool_id| NewScan {
+        tool_id,
         tool_params,
-    })
+        ..NewScan::default()
+    });
+    let mut scans: Vec<NewScan> = of_tool.into_iter().collect();
+    if let Some(name) = &args.scan_profile {
+        let profiles = &session.config.screen.scan_profiles;
+        scans = scan_profiles::named(profiles, name)?.scans.clone();
+    }
+    for scan in &mut scans {
+        let vpn = args.vpn_profile.clone();
+        scan.vpn_profile_uuid = vpn.map(|uuid| Some(uuid).filter(|uuid| uuid != "none"));
+        scan.max_scan_time = args.max_scan_time.or(scan.max_scan_time);
+        scan.report_callback = args.callback_url.clone().map(|url| ReportCallback {
+            url,
+            format: args.callback_format.clone(),
+        });
+        let is_original = args.scan_original_url.then_some(true);
+        scan.scan_original_url = is_original.or(scan.scan_original_url);
+        let level = scan.redirect_level.take();
+        scan.redirect_level = args.redirect_level.clone().or(level);
+    }
+    Ok(scans)
 }

@@ -155,7 +155,9 @@ fn scan_targets(model: &mut Model) {
         .iter()
         .flat_map(|table| table.items())
         .map(AsRef::as_ref);
-    model.open_form(scans::form::open(sets, wordlists, workspace));
+    let profiles = &model.settings.live.scan_profiles;
+    let form = scans::form::open(sets, wordlists, profiles, workspace);
+    model.open_form(form);
 }
 
 /// Repeats the chosen scans with their tool, target and parameters, after a prompt.
