@@ -32,6 +32,7 @@ mod findings;
 mod loggers;
 mod reports;
 mod scans;
+mod schedules;
 mod targets;
 mod team;
 mod wordlists;

@@ -57,6 +57,8 @@ pub struct AppState {
     pub large_documents: Semaphore,
     /// Notified when a report was requested.
     pub reports: Notify,
+    /// Notified when a schedule was added or resumed.
+    pub schedules: Notify,
     /// Notified when a callback was queued, or a scan has ended that may have one.
     pub deliveries: Notify,
     /// Time of the last request with a valid key, in milliseconds since 1970.

@@ -350,6 +350,25 @@ impl Fields {
         self.typed(name, "an object", read)
     }
 
+    /// A list of objects, each with fields of its own.
+    ///
+    /// # Errors
+    /// When the value has another type.
+    pub fn objects(&self, name: &str) -> Result<Option<Vec<Fields>>, ApiError> {
+        let of_item = |item: &Value| {
+            Some(Fields {
+                map: item.as_object()?.clone(),
+                form: false,
+                wrong_type: self.wrong_type,
+            })
+        };
+        let read = self.value(name).map(|value| {
+            let items = value.as_array()?;
+            items.iter().map(of_item).collect()
+        });
+        self.typed(name, "a list of objects", read)
+    }
+
     /// A list of integers; in a form, a repeated field (also `name[]`), or one value with commas.
     ///
     /// # Errors

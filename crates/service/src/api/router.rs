@@ -41,7 +41,7 @@ pub fn router(app: App) -> NormalizingRouter {
     let document = Bytes::from(openapi::document(&endpoints).to_string());
     let api = endpoints
         .into_iter()
-        .fold(routes::team::router(), |router, endpoint| {
+        .fold(routes::extensions(), |router, endpoint| {
             add(router, endpoint, &app)
         })
         .fallback(unknown_path)

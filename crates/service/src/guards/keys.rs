@@ -26,6 +26,7 @@ use crate::errors::StartError;
 use crate::routes::team;
 use crate::store::Store;
 pub use crate::store::keys::KeyRow;
+use scandeck_wire::contract::schedule::SCHEDULES_ROOT;
 
 /// How long the keys that were read are used.
 const FRESH: Duration = Duration::from_secs(1);
@@ -63,6 +64,9 @@ impl Role {
     pub fn required(method: &Method, path: &str) -> Self {
         if matches!(*method, Method::GET | Method::HEAD) {
             return Role::Read;
+        }
+        if path.starts_with(SCHEDULES_ROOT) {
+            return Role::Scan;
         }
         if path.starts_with(team::PREFIX) {
             return match *method {
@@ -293,6 +297,8 @@ mod tests {
                 "/scandeck/v1/workspaces/7/events",
                 Role::Admin,
             ),
+            (Method::POST, "/scandeck/v1/schedules", Role::Scan),
+            (Method::DELETE, "/scandeck/v1/schedules/7", Role::Scan),
         ] {
             assert_eq!(Role::required(&method, path), role, "{method} {path}");
         }

@@ -6,12 +6,14 @@ pub mod loggers;
 pub mod new_scan;
 pub mod reports;
 pub mod scans;
+pub mod schedules;
 pub mod targets;
 pub mod team;
 pub mod wordlists;
 pub mod workspaces;
 
 use axum::Json;
+use axum::Router;
 use axum::http::StatusCode;
 use serde::Serialize;
 
@@ -39,6 +41,11 @@ pub fn endpoints() -> Vec<Endpoint> {
         loggers::endpoints(),
     ];
     nouns.into_iter().flatten().collect()
+}
+
+/// The endpoints beside the API v2.
+pub fn extensions() -> Router<App> {
+    team::router().merge(schedules::router())
 }
 
 /// 200 with `{"data": …}`.

@@ -21,13 +21,14 @@ use crate::guards::keys::KeyIdentity;
 use crate::guards::limits::QuotaNoun;
 use crate::net::address::{Address, AddressError};
 use crate::routes::reports::{check_callback_url, check_format};
+use crate::runs::words::add_words;
 use crate::state::App;
 use crate::store::scans::{ScanTarget, ScanToAdd};
 use crate::store::targets::{AddedTarget, TargetToAdd};
 use scandeck_wire::contract::scan::hide_secrets;
 use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, SCAN_MINUTES, ScanCreated, ScanId, Target, TargetId, Tool,
-    WordlistId, WorkspaceId,
+    WorkspaceId,
 };
 
 pub(super) async fn add(
@@ -37,7 +38,9 @@ pub(super) async fn add(
 ) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let mut scan = read_scan(&app, &fields)?;
-    add_words(&app, &mut scan).await?;
+    add_words(&app.store, &mut scan)
+        .await?
+        .map_err(ApiError::bad_request)?;
     let workspace = fields.integer("workspace_id")?;
     let reserved = app
         .key_usage
@@ -149,34 +152,8 @@ async fn queue_named(
         })
 }
 
-/// Adds the words of `wordlist_id`: a scan uses the words that the list has now. Clients see the id
-/// only.
-async fn add_words(app: &App, scan: &mut ScanToAdd) -> RouteResult<()> {
-    let Some(id) = scan.shown_params["wordlist_id"].as_i64() else {
-        return Ok(());
-    };
-    let missing = || {
-        ApiError::bad_request(format!(
-            "tool_params.wordlist_id: wordlist {id} does not exist"
-        ))
-    };
-    let words = app.store.words(WordlistId(id)).await?.ok_or_else(missing)?;
-    let words: Vec<&str> = words
-        .lines()
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
-        .collect();
-    if words.is_empty() {
-        return Err(ApiError::bad_request(format!(
-            "tool_params.wordlist_id: wordlist {id} has no words"
-        )));
-    }
-    scan.params["words"] = words.into();
-    Ok(())
-}
-
 /// Whether the tool can scan the target, at the rate of the scan.
-fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
+pub(super) fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
     if let Some(refusal) = target_refusal(Tool(scan.tool), &scan.shown_params, address) {
         return Err(ApiError::bad_request(refusal));
     }
@@ -184,7 +161,7 @@ fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<(
     checked.map_err(|error| ApiError::bad_request(error.to_string()))
 }
 
-fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
+pub(super) fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
     let tool = fields
         .integer("tool_id")?
         .ok_or_else(|| ApiError::bad_request("tool_id is required"))?;

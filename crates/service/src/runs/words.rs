@@ -4,6 +4,10 @@
 
 use std::collections::HashSet;
 
+use crate::store::scans::ScanToAdd;
+use crate::store::{Store, StoreResult};
+use scandeck_wire::contract::WordlistId;
+
 /// The predefined lists: name, description, file.
 pub const PREDEFINED: &[(&str, &str, &str)] = &[
     (
@@ -46,6 +50,28 @@ impl WordlistWords {
     pub fn count(&self) -> i64 {
         self.count
     }
+}
+
+/// Adds the words of `wordlist_id`: a scan uses the words that the list has now. Clients see the id
+/// only. The inner error is the reason of a refusal.
+pub async fn add_words(store: &Store, scan: &mut ScanToAdd) -> StoreResult<Result<(), String>> {
+    let Some(id) = scan.shown_params["wordlist_id"].as_i64() else {
+        return Ok(Ok(()));
+    };
+    let refusal = |why: &str| Ok(Err(format!("tool_params.wordlist_id: wordlist {id} {why}")));
+    let Some(words) = store.words(WordlistId(id)).await? else {
+        return refusal("does not exist");
+    };
+    let words: Vec<&str> = words
+        .lines()
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .collect();
+    if words.is_empty() {
+        return refusal("has no words");
+    }
+    scan.params["words"] = words.into();
+    Ok(Ok(()))
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::report_maker;
+use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::runs::worker;
 use crate::runs::worker::{Runner, Worker};
@@ -428,6 +429,7 @@ fn app_state(
         worker: Worker::default(),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
+        schedules: Notify::new(),
         deliveries: Notify::new(),
         last_client: parts.clock.now().as_millisecond().into(),
         clock: parts.clock,
@@ -558,6 +560,7 @@ fn spawn_tasks(
     tracker.spawn(worker::work(app.clone(), runner, stop.clone()));
     tracker.spawn(claims::keep_claims(app.clone(), stop.clone()));
     tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
+    tracker.spawn(start_schedules(app.clone(), stop.clone()));
     tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();

@@ -9,6 +9,8 @@
 //! A claim ends with its process ([`super::nodes`]). A clean stop of the service is no interruption:
 //! it returns its scans to the queue, and the attempt does not count.
 //!
+//! A scan of a schedule waits while another scan of its target runs ([`super::schedules`]).
+//!
 //! Every write of a worker carries its [`Attempt`] and has no effect without its claim: a suspended
 //! worker must not overwrite the results of the next attempt.
 
@@ -276,6 +278,9 @@ impl Store {
                 scan_original_url, vpn_scan, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
              WHERE (owner IS NULL OR owner = $1) AND scan_id NOT IN list($2)
+                AND (jobs.schedule_id IS NULL OR scans.target_id NOT IN (
+                    SELECT others.target_id FROM jobs AS running JOIN scans AS others ON others.id = running.scan_id
+                    WHERE running.owner <> $1 OR running.scan_id IN list($2)))
              ORDER BY scan_id LIMIT 1",
         )
         .bind(&self.node.id)

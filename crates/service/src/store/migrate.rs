@@ -68,7 +68,7 @@ const fn with_key(
 }
 
 /// In an order in which no row refers to a later table.
-const TABLES: [CopiedTable; 18] = [
+const TABLES: [CopiedTable; 21] = [
     with_ids(
         "workspaces",
         &[
@@ -118,6 +118,45 @@ const TABLES: [CopiedTable; 18] = [
             ("output_data", Text),
         ],
     ),
+    with_ids(
+        "schedules",
+        &[
+            ("id", Number),
+            ("workspace_id", Number),
+            ("name", Text),
+            ("first_start", Text),
+            ("every", Text),
+            ("window_seconds", Number),
+            ("all_targets", Flag),
+            ("paused", Flag),
+            ("created_by", Text),
+            ("created_at", Number),
+            ("done_at", Number),
+            ("next_at", Number),
+            ("starts", Number),
+            ("last_start_at", Number),
+            ("last_result", Text),
+        ],
+    ),
+    with_key(
+        "schedule_targets",
+        2,
+        &[("schedule_id", Number), ("target_id", Number)],
+    ),
+    with_key(
+        "schedule_scans",
+        2,
+        &[
+            ("schedule_id", Number),
+            ("position", Number),
+            ("tool_id", Number),
+            ("params", Text),
+            ("shown_params", Text),
+            ("redirect_level", Text),
+            ("scan_original_url", Flag),
+            ("max_minutes", Number),
+        ],
+    ),
     with_key(
         "jobs",
         1,
@@ -128,6 +167,7 @@ const TABLES: [CopiedTable; 18] = [
             ("stop_requested", Flag),
             ("service_ends", Number),
             ("params", Text),
+            ("schedule_id", Number),
         ],
     ),
     with_ids(

@@ -31,6 +31,7 @@ mod open;
 mod postgres;
 pub mod reports;
 pub mod scans;
+pub mod schedules;
 mod sql;
 pub mod targets;
 pub mod team;

@@ -89,6 +89,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "payload_versions",
             include_str!("../../../../assets/migrations/sqlite/0016_payload_versions.sql"),
         ),
+        (
+            "schedules",
+            include_str!("../../../../assets/migrations/sqlite/0017_schedules.sql"),
+        ),
     ])
 });
 

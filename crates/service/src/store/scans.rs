@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::deletion::is_deleting;
 use super::sql::{SqlRow, sql};
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
-use super::{Store, StoreResult, json, millis, stamp, text};
+use super::{Store, StoreResult, WriteTransaction, json, millis, stamp, text};
 use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId,
     WorkspaceId,
@@ -185,32 +185,11 @@ impl Store {
         if is_deleting(&mut change, target).await? {
             return Ok(Err(AddedTarget::Existing(target)));
         }
-        let id: Option<i64> = sql(
-            "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
-                scan_original_url, vpn_scan, max_minutes, callback)
-             SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8 FROM targets WHERE id = $9 RETURNING id",
-        )
-        .bind(scan.tool)
-        .bind(millis(now))
-        .bind(scan.shown_params.to_string())
-        .bind(scan.redirect_level.as_str())
-        .bind(scan.scan_original_url)
-        .bind(scan.vpn_scan)
-        .bind(scan.max_minutes)
-        .bind(scan.callback.as_ref().and_then(|callback| serde_json::to_string(callback).ok()))
-        .bind(target.0)
-        .optional(&mut change)
-        .await?;
-        let Some(id) = id else {
+        let Some(id) = insert_scan(&mut change, target, scan, now).await? else {
             return Ok(Err(AddedTarget::Existing(target)));
         };
-        sql("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
-            .bind(id)
-            .bind(scan.params.to_string())
-            .execute(&mut change)
-            .await?;
         change.commit().await?;
-        Ok(Ok((ScanId(id), target)))
+        Ok(Ok((id, target)))
     }
 
     /// Deletes a scan that has ended, in batches. A scan that has ended never becomes active again.
@@ -294,4 +273,38 @@ impl Store {
             .one(self.read())
             .await
     }
+}
+
+/// Queues a scan; `None` when the target does not exist.
+pub(super) async fn insert_scan(
+    change: &mut WriteTransaction,
+    target: TargetId,
+    scan: &ScanToAdd,
+    now: Timestamp,
+) -> StoreResult<Option<ScanId>> {
+    let id: Option<i64> = sql(
+        "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+            scan_original_url, vpn_scan, max_minutes, callback)
+         SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8 FROM targets WHERE id = $9 RETURNING id",
+    )
+    .bind(scan.tool)
+    .bind(millis(now))
+    .bind(scan.shown_params.to_string())
+    .bind(scan.redirect_level.as_str())
+    .bind(scan.scan_original_url)
+    .bind(scan.vpn_scan)
+    .bind(scan.max_minutes)
+    .bind(scan.callback.as_ref().and_then(|callback| serde_json::to_string(callback).ok()))
+    .bind(target.0)
+    .optional(&mut *change)
+    .await?;
+    let Some(id) = id else {
+        return Ok(None);
+    };
+    sql("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
+        .bind(id)
+        .bind(scan.params.to_string())
+        .execute(&mut *change)
+        .await?;
+    Ok(Some(ScanId(id)))
 }

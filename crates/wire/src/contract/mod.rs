@@ -107,6 +107,7 @@ pub mod logger;
 pub mod missing_scanner;
 pub mod report;
 pub mod scan;
+pub mod schedule;
 pub mod shared;
 pub mod target;
 pub mod team;
@@ -251,4 +252,6 @@ ids! {
     LoggerId,
     /// Id of the captured request; later requests have greater ids.
     CaptureId,
+    /// Id of the schedule.
+    ScheduleId,
 }

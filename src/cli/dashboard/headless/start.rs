@@ -260,8 +260,14 @@ struct StartedScans {
     scans: Vec<StartedScan>,
     refused: usize,
     /// Why the rest was not tried.
-    ended: Option<scandeck_client::Error>,
+    ended: Option<EarlyEnd>,
     all: usize,
+}
+
+#[derive(Debug)]
+struct EarlyEnd {
+    cause: String,
+    hint: String,
 }
 
 impl StartedScans {
@@ -276,13 +282,16 @@ impl StartedScans {
     }
 
     fn error(&self) -> Option<CliError> {
-        let missing = self.all - self.scans.len();
-        if let Some(error) = &self.ended {
-            let message = format!("{missing} of {} scans not started: {error}", self.all);
-            return Some(CliError::new(message, error.hint()));
+        if let Some(EarlyEnd { cause, hint }) = &self.ended {
+            let message = format!(
+                "ended after {} of {} scans: {cause}",
+                self.scans.len(),
+                self.all
+            );
+            return Some(CliError::new(message, hint.as_str()));
         }
         (self.refused > 0).then(|| {
-            let message = format!("{missing} of {} scans not started", self.all);
+            let message = format!("{} of {} scans not started", self.refused, self.all);
             CliError::new(message, "remove the causes, and start these scans again")
         })
     }
@@ -315,15 +324,22 @@ async fn start_each(
                     continue;
                 }
                 Err(error) => {
-                    started.ended = Some(error);
+                    let hint = match error.is_outcome_unknown() {
+                        true => LIST_SCANS.to_owned(),
+                        false => error.hint(),
+                    };
+                    let cause = error.to_string();
+                    started.ended = Some(EarlyEnd { cause, hint });
                     return Ok(started);
                 }
             };
             // The first scan of a new name adds the target.
             target.id = target.id.or(created.target_id);
             let Some(id) = created.created_id else {
-                let message = "scan started, but its id is unknown";
-                return Err(CliError::new(message, LIST_SCANS).into());
+                let cause = "scan started, but its id is unknown".to_owned();
+                let hint = LIST_SCANS.to_owned();
+                started.ended = Some(EarlyEnd { cause, hint });
+                return Ok(started);
             };
             if started.scans.len() < new.len() {
                 report_ignored(session, id, scan.tool_params.as_ref()).await?;

@@ -397,6 +397,7 @@ mod tests {
             worker: Worker::default(),
             large_documents: Semaphore::new(1),
             reports: Notify::new(),
+            schedules: Notify::new(),
             deliveries: Notify::new(),
             last_client: 0.into(),
             settings,
