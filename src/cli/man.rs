@@ -60,6 +60,7 @@ fn write(command: &Command, directory: &Path) -> std::io::Result<usize> {
 
 /// The page with its example as a section of that name, whose lines are not filled.
 fn with_example(page: &str) -> String {
+    let page = page.replacen(".SH EXTRA\nExamples:\n", ".SH EXTRA\nExample:\n", 1);
     let page = page.replacen(".SH EXTRA\nExample:\n", ".SH EXAMPLE\n.nf\n", 1);
     page.replacen(".SH VERSION\n", ".fi\n.SH VERSION\n", 1)
 }

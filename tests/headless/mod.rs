@@ -10,6 +10,7 @@ mod nouns;
 mod outputs;
 mod scan_profiles;
 mod scans;
+mod schedules;
 mod script;
 mod shell;
 mod stores;

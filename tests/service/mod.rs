@@ -28,6 +28,7 @@ mod reports;
 mod restart;
 pub mod runner;
 mod scans;
+mod schedules;
 mod shared;
 mod targets;
 mod team;

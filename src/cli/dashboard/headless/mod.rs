@@ -29,6 +29,7 @@ mod reports;
 pub mod rows;
 pub mod save;
 pub mod scans;
+pub mod schedules;
 pub mod session;
 pub mod start;
 pub mod stored;
@@ -69,6 +70,8 @@ pub enum HeadlessCommand {
     Targets(targets::TargetsArgs),
     /// Scans: list, show, start, watch, stop, delete, diff, output, raw, tests
     Scans(scans::ScansArgs),
+    /// Schedules of scans: list, show, add, pause, resume, delete
+    Schedules(schedules::SchedulesArgs),
     /// Findings with their decisions: list, show, decide, export
     Findings(findings::FindingsArgs),
     /// Reports: list, show, create, download, delete
@@ -100,6 +103,7 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
         HeadlessCommand::Workspaces(args) => listed("workspaces", workspaces::run(args).await),
         HeadlessCommand::Targets(args) => listed("targets", targets::run(args).await),
         HeadlessCommand::Scans(args) => listed("scans", scans::run(args).await),
+        HeadlessCommand::Schedules(args) => schedules::run(args).await,
         HeadlessCommand::Findings(args) => listed("findings", findings::run(args).await),
         HeadlessCommand::Reports(args) => listed("reports", reports::run(args).await),
         HeadlessCommand::Loggers(args) => listed("loggers", loggers::run(args).await),
