@@ -66,6 +66,7 @@ fn samples() -> Vec<Event> {
             },
         ),
         (Subject::Rule(id(1)), Change::Off(true)),
+        (Subject::Rule(id(1)), Change::DeleteRule("class:x".into())),
         (
             Subject::Manual(id(1)),
             Change::Manual(Box::new(ManualFinding {

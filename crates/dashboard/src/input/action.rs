@@ -304,7 +304,7 @@ impl Action {
     /// Short label in a context where the general one would be wrong.
     pub fn short_in(self, context: Context) -> &'static str {
         match (self, context) {
-            (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
+            (Self::Item(ItemAction::Delete), Context::Alerts | Context::Rules) => "delete the rule",
             (Self::List(ListAction::In), Context::Setup) => "choose",
             _ => self.short(),
         }
@@ -328,6 +328,7 @@ impl Action {
                 "create a manual finding from these captures"
             }
             (Self::Item(ItemAction::Delete), Context::Alerts) => "delete the rule",
+            (Self::Item(ItemAction::Delete), Context::Rules) => "delete the rule; undo restores it",
             (Self::Item(ItemAction::Edit), Context::Findings) => "edit a manual finding",
             (Self::Item(ItemAction::Delete), Context::Findings) => {
                 "delete a manual finding, after a confirmation"

@@ -170,6 +170,8 @@ pub enum Change {
     },
     /// A rule or manual finding is disabled or enabled.
     Off(bool),
+    /// A rule is deleted; its query at that time.
+    DeleteRule(Shared),
     /// A manual finding is created or changed.
     #[serde(rename = "own")]
     Manual(Box<ManualFinding>),

@@ -194,7 +194,8 @@ impl FindingState {
 }
 
 impl RuleState {
-    /// Folds the events of one rule; `None` if its creation is undone.
+    /// Folds the events of one rule; `None` if its creation is undone, or if it is deleted. A later
+    /// change of a deleted rule, such as that of a colleague, creates it again.
     pub(super) fn of(
         id: EventId,
         events: &[Arc<Event>],
@@ -205,6 +206,7 @@ impl RuleState {
         for event in events.iter().filter(|event| live(event)) {
             match &event.change {
                 Change::Rule { query, decision } => written = Some((event, query, decision)),
+                Change::DeleteRule(_) => written = None,
                 Change::Off(switched) => off = *switched,
                 _ => {}
             }

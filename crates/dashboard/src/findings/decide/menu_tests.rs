@@ -424,6 +424,43 @@ fn rules_list_edits_query_verdict_and_state() {
 }
 
 #[test]
+fn rule_is_deleted_with_its_decisions_and_undo_restores_both() {
+    let mut app = app();
+    let id = app.model.data.findings.value().unwrap().items()[0].id;
+    app.model.cursor(Pane::Findings).select_id(id.0);
+    app.keys("t j j f");
+    let ruled = |app: &TestDashboard| {
+        let all = (1..=4).map(|id| assessment(app, id));
+        all.filter(|decided| matches!(decided.source, VerdictSource::Rule(_)))
+            .count()
+    };
+    assert_eq!(ruled(&app), 3);
+    app.keys("g r D");
+    assert!(app.model.rules().is_empty() && app.model.overlay.modals.is_empty());
+    assert_eq!(ruled(&app), 0);
+    assert!(app.notices().contains(" deleted"), "{}", app.notices());
+    app.keys("u");
+    assert_eq!((ruled(&app), app.model.rules().len()), (3, 1));
+}
+
+#[test]
+fn rules_list_shows_reason_and_last_day_before_author() {
+    let mut app = app();
+    let id = app.model.data.findings.value().unwrap().items()[0].id;
+    app.model.cursor(Pane::Findings).select_id(id.0);
+    app.keys("t r 'def' enter j j a");
+    let until = app.model.rules()[0].decision.until.unwrap();
+    app.keys("g r");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains(&format!("until {until}")), "{screen}");
+    assert!(screen.contains("deferred"), "{screen}");
+    app.at += Duration::from_secs(200 * 86_400);
+    app.keys("j");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains(&format!("expired {until}")), "{screen}");
+}
+
+#[test]
 fn next_decision_replaces_undo_hint_of_previous_decision() {
     let mut app = app();
     app.keys("g g space j space c y");

@@ -56,6 +56,7 @@ fn handle_list(
         }
         Some(Action::Decide(DecideAction::Undo)) => undo::prompt(model, true, effects),
         Some(Action::Decide(DecideAction::Redo)) => undo::prompt(model, false, effects),
+        Some(Action::Item(ItemAction::Delete)) => delete(model, effects),
         Some(Action::Item(ItemAction::Edit)) => {
             let Some(rule) = selected(model) else { return };
             let edit = RuleEdit {
@@ -140,6 +141,26 @@ fn change(model: &mut Model, change_of: impl Fn(&RuleState) -> Change, effects: 
     let batch = model.record(vec![(Subject::Rule(rule.id), change)], effects);
     if let Some(batch) = batch {
         model.notify_decided(batch, "");
+    }
+}
+
+/// Deletes the selected rule. The list closes with its last rule.
+fn delete(model: &mut Model, effects: &mut Vec<Effect>) {
+    change(
+        model,
+        |rule| Change::DeleteRule(rule.query.clone()),
+        effects,
+    );
+    match model.rules().len() {
+        0 => model
+            .overlay
+            .modals
+            .retain(|modal| !matches!(modal, Modal::Rules(_))),
+        rows => {
+            if let Some(shown) = rules(model) {
+                shown.list.walk(0, rows);
+            }
+        }
     }
 }
 

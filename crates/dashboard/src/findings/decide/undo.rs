@@ -255,6 +255,7 @@ fn word(change: &Change) -> String {
         Change::Rule { query, decision } => format!("rule {query}: {}", verdict(decision.verdict)),
         Change::Off(true) => "turned off".to_owned(),
         Change::Off(false) => "turned on".to_owned(),
+        Change::DeleteRule(query) => format!("rule {query} deleted"),
         Change::Manual(manual) => format!("manual finding \"{}\"", manual.name),
         Change::Baseline(None) => "baseline removed".to_owned(),
         Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),

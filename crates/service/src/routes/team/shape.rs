@@ -133,6 +133,7 @@ enum SentChange {
         decision: SentDecision,
     },
     Off(bool),
+    DeleteRule(Shared),
     Own(Box<SentManual>),
     Baseline(Option<SentBaseline>),
     Undo,
@@ -171,6 +172,10 @@ struct SentManual {
     evidence: Shared,
     port: i64,
     captures: Vec<Shared>,
+    recommendation: Shared,
+    cwe: Shared,
+    cvss: Option<f64>,
+    references: Vec<Shared>,
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,5 @@
-//! The list of rules: verdict, query, reason, number of findings, author, and whether the rule is
-//! off.
+//! The list of rules: verdict, query, reason, last day, number of findings, author, and whether the
+//! rule is off.
 
 use crate::model::{RuleEdit, RulesBox};
 use crate::ui::{Cx, PopUp, draw_line, format, input_spans_in, row_of, words};
@@ -38,30 +38,49 @@ pub(crate) fn draw_rules(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, shown: &Rule
 /// A rule with the number of findings that it decides.
 fn rule_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, width: u16) -> Vec<Span<'static>> {
     let theme = cx.theme;
-    let reason = rule
-        .decision
-        .reason
-        .map(|reason| format!("{}  ", reason.phrase()))
-        .unwrap_or_default();
-    let decides = if rule.off {
-        "off".to_owned()
-    } else {
-        format!("decides {}", text::plural(decides, "finding"))
-    };
-    let tail = format!("{reason}{decides}  {}", text::clean(&rule.event.who));
-    let tail = text::start(&tail, usize::from(width / 2)).into_owned();
-    let verdict = format!("{:<10}", rule.decision.verdict.word());
-    let room = usize::from(width).saturating_sub(text::width(&verdict) + text::width(&tail) + 4);
-    let query = text::start(&text::clean(&rule.query), room).into_owned();
-    let gap = " ".repeat(room.saturating_sub(text::width(&query)) + 1);
     let style = if rule.off { theme.dim() } else { theme.text() };
-    vec![
-        Span::styled(
-            format!(" {verdict}"),
-            if rule.off { style } else { theme.strong() },
-        ),
-        Span::styled(format!("{query}{gap}{tail}"), style),
-    ]
+    let tail = tail_spans(cx, rule, decides, usize::from(width) * 3 / 5);
+    let tail_width: usize = tail.iter().map(Span::width).sum();
+    let verdict = format!("{:<10}", rule.decision.verdict.word());
+    let room = usize::from(width).saturating_sub(text::width(&verdict) + tail_width + 2);
+    let query = text::start(&text::clean(&rule.query), room).into_owned();
+    let gap = " ".repeat(room.saturating_sub(text::width(&query)));
+    let verdict_style = if rule.off { style } else { theme.strong() };
+    let mut spans = vec![
+        Span::styled(format!(" {verdict}"), verdict_style),
+        Span::styled(format!("{query}{gap}"), style),
+    ];
+    spans.extend(tail);
+    spans
+}
+
+/// Reason, last day, number of findings and author. Where there is less room, the last ones are
+/// omitted, and the reason is cut when nothing else is left.
+fn tail_spans(cx: &Cx<'_>, rule: &RuleState, decides: usize, room: usize) -> Vec<Span<'static>> {
+    let theme = cx.theme;
+    let style = if rule.off { theme.dim() } else { theme.text() };
+    let plain = |part: String| Span::styled(part, style);
+    let reason = rule.decision.reason.map(|reason| plain(reason.phrase()));
+    let until = rule.decision.until.map(|day| match day < cx.model.today() {
+        true => Span::styled(format!("expired {day}"), theme.warn()),
+        false => plain(format!("until {day}")),
+    });
+    let decides = match rule.off {
+        true => "off".to_owned(),
+        false => format!("decides {}", text::plural(decides, "finding")),
+    };
+    let author = text::clean(&rule.event.who).into_owned();
+    let mut parts: Vec<Span<'static>> = reason.into_iter().chain(until).collect();
+    parts.extend([decides, author].map(plain));
+    let width = |parts: &[Span<'_>]| parts.iter().map(|part| part.width() + 2).sum::<usize>();
+    while width(&parts) > room && parts.len() > 1 {
+        parts.pop();
+    }
+    let cut = |part: Span<'static>| {
+        let content = text::start(&part.content, room.saturating_sub(2)).into_owned();
+        [Span::raw("  "), Span::styled(content, part.style)]
+    };
+    parts.into_iter().flat_map(cut).collect()
 }
 
 fn edit_lines(cx: &Cx<'_>, edit: &RuleEdit, width: u16) -> [Line<'static>; 2] {

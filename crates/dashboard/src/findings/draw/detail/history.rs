@@ -218,6 +218,7 @@ fn change_words(change: &Change) -> String {
         Change::Rule { query, decision } => format!("rule {query}: {}", decision_words(decision)),
         Change::Off(true) => "turned off".to_owned(),
         Change::Off(false) => "turned on".to_owned(),
+        Change::DeleteRule(query) => format!("rule {query} deleted"),
         Change::Manual(own) => format!("manual finding: {}, {}", own.name, own.risk),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
