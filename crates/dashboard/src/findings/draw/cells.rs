@@ -30,7 +30,7 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
     )
     .fit(|column, cx| column.content(widest_name(cx), 0)),
     // K: in the KEV catalog, P: proven by the scanner.
-    ListColumn::<Issue>::new("KP", TableColumn::fixed(2).from(79), |cx, issue, _| {
+    ListColumn::<Issue>::new("KP", TableColumn::fixed(2).from(FLAGS), |cx, issue, _| {
         flags(cx.theme, issue)
     })
     .fit(|column, cx| column.omitted(cx.facts.findings.has_no_flag())),
@@ -104,6 +104,8 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
 
 /// The title of the presence compared with the previous scan.
 pub(crate) const PRESENCE: &str = UNICODE.change;
+/// Tables with at least this number of columns show the flags: narrower ones need them for names.
+const FLAGS: u16 = 48;
 /// Tables of fewer columns name the first sighting `AGE`, as queries do.
 const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.

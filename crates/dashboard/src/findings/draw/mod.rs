@@ -203,6 +203,26 @@ mod tests {
     use crate::testing::*;
 
     #[test]
+    fn exploited_and_proven_findings_are_flagged_in_every_split() {
+        for (columns, rows) in [(80, 24), (90, 50), (100, 40), (120, 40), (200, 60)] {
+            let mut app = TestDashboard::blank(columns, rows);
+            app.feed(Snapshot::Findings(table([
+                Finding {
+                    in_cisa_catalog: true,
+                    confirmed: true,
+                    ..finding(1, 1, "Private key of the certificate", Risk::Critical)
+                },
+                finding(2, 1, "Banner", Risk::Info),
+            ])));
+            app.keys("3");
+            let frame = app.frame();
+            let header = frame.iter().find(|line| line.contains("FINDING")).unwrap();
+            assert!(header.contains("KP"), "{columns}x{rows}: {frame:#?}");
+            assert!(frame.iter().any(|line| line.contains(" KP") && line.contains("CRIT")));
+        }
+    }
+
+    #[test]
     fn port_is_shown_only_where_the_target_does_not_name_it() {
         let mut app = TestDashboard::blank(100, 30);
         app.keys("3 z");
