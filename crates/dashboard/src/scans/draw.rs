@@ -89,8 +89,12 @@ const COLUMNS: &[ListColumn<Scan>] = &[
         },
     )
     .fit(|column, cx| {
-        let found = shown(cx).map(|scan| found_words(cx, scan, u16::MAX).width());
-        column.content(found.max().unwrap_or(0), 0)
+        let widest = |columns| {
+            let found = shown(cx).map(|scan| found_words(cx, scan, columns).width());
+            found.max().unwrap_or(0)
+        };
+        // Critical and high risks are never cut.
+        column.content(widest(u16::MAX), widest(0) as u16)
     }),
     ListColumn::<Scan>::new(
         "ENDED",

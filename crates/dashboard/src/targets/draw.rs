@@ -25,8 +25,12 @@ const COLUMNS: &[ListColumn<Target>] = &[
         |cx, target, room| found(cx, target, room.width()),
     )
     .fit(|column, cx| {
-        let risks = shown(cx).map(|target| width_of(&found(cx, target, u16::MAX)));
-        column.content(risks.max().unwrap_or(0), 0)
+        let widest = |columns| {
+            let risks = shown(cx).map(|target| width_of(&found(cx, target, columns)));
+            risks.max().unwrap_or(0)
+        };
+        // Critical and high risks are never cut.
+        column.content(widest(u16::MAX), widest(0) as u16)
     }),
     ListColumn::<Target>::new("ENDED", TableColumn::fixed(5).right(), |cx, target, _| {
         last(cx, target)

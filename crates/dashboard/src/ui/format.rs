@@ -141,7 +141,12 @@ pub fn risk_counts(
     spans
 }
 
-/// As [`risk_counts`], in at most `columns`: the counts of the lowest risks are omitted first.
+/// Critical and high: their counts are never summed up.
+const SEVERE: usize = 2;
+
+/// As [`risk_counts`], in at most `columns`: the counts of the lowest risks are summed up first.
+/// Critical and high risks are always shown; where the sum of the others has no room, a plus sign
+/// remains.
 pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> Vec<Span<'static>> {
     let width = |spans: &[Span<'_>]| {
         spans
@@ -159,12 +164,16 @@ pub fn risk_counts_in(theme: Theme, counts: [Option<i64>; 5], columns: u16) -> V
         let last = shown
             .iter()
             .rposition(Option::is_some)
-            .filter(|&last| last > 0 && shown[..last].iter().any(Option::is_some));
+            .filter(|&last| last >= SEVERE && shown[..last].iter().any(Option::is_some));
         match last {
-            Some(last) if width(&spans) > usize::from(columns) => {
-                rest += shown[last].take().unwrap_or_default()
+            _ if width(&spans) <= usize::from(columns) => return spans,
+            Some(last) => rest += shown[last].take().unwrap_or_default(),
+            None => {
+                if let Some(sum) = spans.last_mut().filter(|_| rest > 0) {
+                    sum.content = "+".into();
+                }
+                return spans;
             }
-            _ => return spans,
         }
     }
 }
@@ -224,6 +233,12 @@ mod tests {
             .map(|s| s.content.clone())
             .collect();
         assert_eq!(short, "◆3 ▲3 +9");
+        let of = |counts: [i64; 5], columns| {
+            let spans = risk_counts_in(Theme::default(), counts.map(Some), columns);
+            spans.iter().map(|s| s.content.clone()).collect::<String>()
+        };
+        assert_eq!(of([12, 34, 5, 4, 0], 8), "◆12 ▲34+", "high is never in the sum");
+        assert_eq!(of([0, 0, 5, 43, 0], 5), "■5+");
         assert_eq!(thousands(1_234_567), "1,234,567");
     }
 }
