@@ -102,6 +102,8 @@ fields! {
     Parameter;
     Technique;
     Note;
+    /// The finding to which a payload belongs.
+    Finding;
 }
 
 impl FieldId {

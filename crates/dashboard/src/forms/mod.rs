@@ -19,7 +19,7 @@ use crate::config::ScanProfile;
 use crate::data::Data;
 use crate::text::TextInput;
 use scandeck_domain::problem::Problem;
-use scandeck_domain::triage::{EventId, IssueId, ManualFinding, Verdict};
+use scandeck_domain::triage::{EventId, FindingKey, IssueId, ManualFinding, Verdict};
 use scandeck_wire::contract::{NewScan, ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use scandeck_wire::text;
 use std::collections::BTreeMap;
@@ -100,6 +100,8 @@ pub struct FormSubject {
     pub refused_formats: BTreeMap<String, String>,
     /// The manual finding.
     pub manual: Option<Box<ManualFindingDraft>>,
+    /// The finding to which a payload can be bound, with its name.
+    pub finding: Option<(FindingKey, Shared)>,
 }
 
 impl FormSubject {

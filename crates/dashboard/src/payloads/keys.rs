@@ -79,7 +79,8 @@ pub(crate) fn copy_as(model: &mut Model, shape: PayloadShape, effects: &mut Vec<
     });
 }
 
-/// Creates a payload of the current logger for the selected finding and target.
+/// Creates a payload of the current logger for the selected target. The form of its placement binds
+/// it to a finding.
 pub(crate) fn plant(
     model: &mut Model,
     form: UrlForm,
@@ -92,11 +93,6 @@ pub(crate) fn plant(
             .target_at_hand()
             .and_then(|id| model.target_name(id).cloned())
             .unwrap_or(about.target),
-        finding: model.issue_at_hand().map(|issue| issue.key()),
-        finding_name: model
-            .issue_at_hand()
-            .map(|issue| issue.name.clone())
-            .unwrap_or_default(),
         ..about
     };
     effects.push(Effect::DrawPayloadNumbers(Box::new(payload_request)));
@@ -259,15 +255,17 @@ pub(crate) fn handle_drawn(
                 .keymap
                 .key_of(Context::Payloads, edit)
                 .unwrap_or_default();
-            let about = [&first.finding_name, &first.target]
-                .into_iter()
-                .find(|text| !text.is_empty());
-            let about = about
-                .map(|text| format!(" for \"{text}\""))
-                .unwrap_or_default();
+            let about = match first.target.as_str() {
+                "" => String::new(),
+                target => format!(" for \"{target}\""),
+            };
+            let adds = match model.issue_at_hand() {
+                Some(_) => "adds a note or the finding",
+                None => "adds a note",
+            };
             model.notify(
                 Tone::Plain,
-                format!("payload created{about} · {key} adds a note"),
+                format!("payload created{about} · {key} {adds}"),
             );
         }
         Some(name) => {
@@ -345,7 +343,9 @@ pub(crate) fn open_place(model: &mut Model, token: Token) {
     let Some(payload) = model.captures.oob.book.get(token).cloned() else {
         return;
     };
-    model.open_form(form::open(&payload));
+    let selected = model.issue_at_hand();
+    let selected = selected.map(|issue| (issue.key(), issue.name.clone()));
+    model.open_form(form::open(&payload, selected));
 }
 
 /// Stores the place in the form and closes the form.

@@ -20,7 +20,7 @@ fn planted(effects: &[Effect]) -> (Vec<Payload>, Vec<String>) {
 }
 
 #[test]
-fn new_payload_is_copied_and_stores_finding_and_target() {
+fn new_payload_is_copied_and_stores_target_but_no_finding() {
     let mut app = TestDashboard::new();
     app.model.connection.clock_offset = Some(7);
     let (stored, copied) = planted(&app.keys("3 p"));
@@ -30,7 +30,7 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
     };
     assert_eq!(
         (payload.target.as_str(), payload.finding_name.as_str()),
-        ("t1.acme.test", "Private key")
+        ("t1.acme.test", "")
     );
     assert_eq!(
         (
@@ -40,14 +40,36 @@ fn new_payload_is_copied_and_stores_finding_and_target() {
         ),
         ("Acme", "ann@test", "probe")
     );
-    assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_some());
+    assert!(payload.at.is_some() && payload.offset == Some(7) && payload.finding.is_none());
     assert!(
         app.notices()
-            .contains("payload created for \"Private key\" · e adds a note"),
+            .contains("payload created for \"t1.acme.test\" · e adds a note or the finding"),
         "{}",
         app.notices()
     );
     assert_eq!(app.model.captures.oob.book.len(), 1);
+}
+
+#[test]
+fn payload_is_bound_to_the_selected_finding_only_when_chosen() {
+    let bound = |app: &TestDashboard| {
+        let payload = app.model.captures.oob.book.payloads().next().unwrap();
+        (payload.finding.is_some(), payload.finding_name.to_string())
+    };
+    let mut app = TestDashboard::new();
+    app.keys("3 p e 'in q' ctrl-o");
+    assert_eq!(bound(&app), (false, String::new()));
+    app.keys("p e shift-tab shift-tab right ctrl-o");
+    let book = &app.model.captures.oob.book;
+    let named = book.payloads().filter(|payload| payload.finding.is_some());
+    let names: Vec<_> = named.map(|payload| payload.finding_name.to_string()).collect();
+    assert_eq!(names, ["Private key"]);
+    // The book shows the choice of a bound payload only, and takes it back.
+    app.keys("g p");
+    app.model.cursor(Pane::Payloads).select_id(2);
+    app.keys("e shift-tab shift-tab left ctrl-o");
+    let book = &app.model.captures.oob.book;
+    assert!(book.payloads().all(|payload| payload.finding.is_none()));
 }
 
 #[test]
@@ -197,7 +219,7 @@ fn edit_key_after_creation_edits_place_once() {
 #[test]
 fn book_is_sorted_filtered_and_edited() {
     let mut app = TestDashboard::new();
-    app.keys("3 p e tab 'q' tab tab 'SSRF' ctrl-o p 2 j p");
+    app.keys("3 p e tab 'q' tab tab 'SSRF' tab right ctrl-o p 2 j p");
     app.counted(&[(2, 1)]);
     app.keys("g p");
     assert_eq!(app.model.navigation.focus.pane, Pane::Payloads);
@@ -214,7 +236,7 @@ fn book_is_sorted_filtered_and_edited() {
         ("hits>0 delay<1h", &[2]),
         ("technique:ssrf planted:q", &[1]),
         ("target:t2.acme.test", &[3]),
-        ("finding:private", &[1, 2]),
+        ("finding:private", &[1]),
         ("payload:*ab", &[1]),
         ("logger:probe by:ann* made<1d", &[1, 2, 3]),
         ("url:8766 text:ssrf", &[1]),
@@ -238,7 +260,7 @@ fn book_is_sorted_filtered_and_edited() {
 #[test]
 fn payload_book_opens_captures_finding_and_target() {
     let mut app = TestDashboard::new();
-    app.keys("3 j p g p");
+    app.keys("3 j p e tab tab tab tab right ctrl-o g p");
     app.hit(9, Some(1));
     app.counted(&[(1, 1)]);
     app.keys("enter");

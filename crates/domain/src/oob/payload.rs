@@ -35,7 +35,7 @@ pub struct Payload {
     pub batch: Shared,
     /// Name of the selected target.
     pub target: Shared,
-    /// The selected finding and its name.
+    /// The finding to which it was bound, and the name of the finding.
     pub finding: Option<FindingKey>,
     pub finding_name: Shared,
     /// Parameter or header in which it was placed, as entered later.
