@@ -95,6 +95,10 @@ fields! {
     Class;
     Port;
     Text;
+    Recommendation;
+    Cwe;
+    Cvss;
+    References;
     Evidence;
     /// Whether an edit keeps the verdict of a finding.
     Verdict;

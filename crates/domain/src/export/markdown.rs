@@ -145,7 +145,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
     }
 }
 
-/// Manual findings with their evidence, which no scanner reports again.
+/// Manual findings with their texts, which no scanner reports again.
 fn list_manual(out: &mut String, rows: &[ExportRow]) {
     let own: Vec<&ExportRow> = rows
         .iter()
@@ -168,6 +168,7 @@ fn list_manual(out: &mut String, rows: &[ExportRow]) {
         for part in [
             texts.vuln_description.to_string(),
             evidence_cell(&texts.vuln_evidence),
+            texts.recommendation.to_string(),
         ] {
             verbatim(out, &part);
         }

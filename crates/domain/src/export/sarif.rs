@@ -228,7 +228,7 @@ fn text(text: &str) -> Value {
     json!({"text": if text.trim().is_empty() { "-" } else { text }})
 }
 
-/// The name and the address; for a manual finding also its description and evidence.
+/// The name and the address; for a manual finding also its texts.
 fn message(row: &ExportRow, texts: &FindingTexts) -> String {
     let issue = &row.issue;
     let place = row
@@ -244,6 +244,7 @@ fn message(row: &ExportRow, texts: &FindingTexts) -> String {
         parts.extend([
             texts.vuln_description.to_string(),
             evidence_cell(&texts.vuln_evidence),
+            texts.recommendation.to_string(),
         ]);
     }
     parts.retain(|part| !part.trim().is_empty());

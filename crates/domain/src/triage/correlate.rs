@@ -507,6 +507,10 @@ fn manual_issue(
         vuln_id: identity.class.clone(),
         vuln_description: manual.finding.text.clone(),
         vuln_evidence: Evidence::from_value(&manual.finding.evidence.as_str().into()),
+        recommendation: manual.finding.recommendation.clone(),
+        cwe: manual.finding.cwe.clone(),
+        cvssv3: manual.finding.cvss,
+        references: manual.finding.references.clone(),
         port: manual.finding.port,
         protocol: if manual.finding.port > 0 {
             "tcp".into()

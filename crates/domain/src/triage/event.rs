@@ -138,6 +138,18 @@ pub struct ManualFinding {
     pub port: i64,
     /// Ids of captured requests that prove it, with the JSON of each.
     pub captures: Vec<Shared>,
+    // Events of earlier versions have none of these, and empty ones are not written.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub recommendation: Shared,
+    /// Such as `CWE-918`.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub cwe: Shared,
+    /// CVSS base score, from 0 to 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvss: Option<f64>,
+    /// URLs for further reading.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Shared>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

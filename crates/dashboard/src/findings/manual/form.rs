@@ -59,6 +59,21 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
         FormField::line(FieldId::Class, "Class", &finding.class)
             .with_help("such as SSRF; empty: same as the name"),
         FormField::lines(FieldId::Text, "Description", &finding.text).with_help("optional"),
+        FormField::lines(
+            FieldId::Recommendation,
+            "Recommendation",
+            &finding.recommendation,
+        )
+        .with_help("optional"),
+        FormField::line(FieldId::Cwe, "CWE", &finding.cwe).with_help("such as 918; optional"),
+        FormField::line(FieldId::Cvss, "CVSS", &score(finding.cvss))
+            .with_help("base score from 0 to 10; optional"),
+        FormField::lines(
+            FieldId::References,
+            "References",
+            &finding.references.join("\n"),
+        )
+        .with_help("a URL per line; optional"),
         FormField::lines(FieldId::Evidence, "Evidence", &finding.evidence),
         FormField::choice(FieldId::Verdict, "Verdict", VERDICT_ANSWERS, 0),
     ];
@@ -79,6 +94,24 @@ pub(crate) fn open(draft: ManualFindingDraft) -> Form {
     );
     form.subject.manual = Some(Box::new(draft));
     form
+}
+
+fn score(cvss: Option<f64>) -> String {
+    cvss.map_or_else(String::new, |cvss| cvss.to_string())
+}
+
+/// `CWE-918`, from an input with or without the letters; none for another input.
+fn cwe(input: &str) -> Option<String> {
+    let upper = input.trim().to_ascii_uppercase();
+    let number = upper.strip_prefix("CWE-").unwrap_or(&upper);
+    let number: u32 = number.parse().ok()?;
+    (number > 0).then(|| format!("CWE-{number}"))
+}
+
+/// A base score; none for another input.
+fn cvss(input: &str) -> Option<f64> {
+    let score: f64 = input.trim().parse().ok()?;
+    (0.0..=10.0).contains(&score).then_some(score)
 }
 
 /// The finding that it changes, if it is not a new one.
@@ -114,6 +147,10 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         FieldId::Port,
         FieldId::Class,
         FieldId::Text,
+        FieldId::Recommendation,
+        FieldId::Cwe,
+        FieldId::Cvss,
+        FieldId::References,
     ] {
         form.show(id, !is_addition);
     }
@@ -157,6 +194,15 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     };
     if !form.filled(FieldId::Port).is_none_or(|port| is_port(&port)) {
         problems.push((FieldId::Port, "port is a number from 1 to 65535".to_owned()));
+    }
+    let is_invalid = |id, is_valid: fn(&str) -> bool| {
+        form.filled(id).is_some_and(|input| !is_valid(&input))
+    };
+    if is_invalid(FieldId::Cwe, |input| cwe(input).is_some()) {
+        problems.push((FieldId::Cwe, "CWE is a number, such as 918".to_owned()));
+    }
+    if is_invalid(FieldId::Cvss, |input| cvss(input).is_some()) {
+        problems.push((FieldId::Cvss, "CVSS is a score from 0 to 10".to_owned()));
     }
     problems
 }
@@ -207,6 +253,16 @@ pub(crate) fn finding(form: &Form) -> Option<(Option<EventId>, ManualFinding)> {
         evidence,
         port: text(FieldId::Port).parse().unwrap_or(0),
         captures,
+        recommendation: text(FieldId::Recommendation),
+        cwe: cwe(&text(FieldId::Cwe)).unwrap_or_default().into(),
+        cvss: cvss(&text(FieldId::Cvss)),
+        references: references(&text(FieldId::References)),
     };
     Some((draft.id, finding))
+}
+
+/// The lines that are not empty.
+fn references(input: &str) -> Vec<Shared> {
+    let lines = input.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(Shared::from).collect()
 }

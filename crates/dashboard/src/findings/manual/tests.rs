@@ -2,6 +2,7 @@
 
 use crate::base::Pane;
 use crate::forms::FieldId;
+use crate::model::Modal;
 use crate::testing::TestDashboard;
 use scandeck_domain::triage::Verdict;
 
@@ -139,6 +140,38 @@ fn manual_finding_needs_name_and_valid_port() {
             .any(|field| field.error.as_deref() == Some("port is a number from 1 to 65535"))
     );
     assert!(own(&app).is_empty());
+}
+
+fn set(app: &mut TestDashboard, id: FieldId, text: &str) {
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last_mut() else {
+        panic!("no form; notices: {}", app.notices())
+    };
+    form.field_mut(id).unwrap().set_text(text);
+}
+
+#[test]
+fn manual_finding_has_recommendation_cwe_cvss_and_references() {
+    let mut app = TestDashboard::new();
+    app.keys("3 g g n 'Stored XSS' tab tab tab tab tab tab 'Encode the output.'");
+    app.keys("tab 'seventy' tab '11' ctrl-o");
+    let errors: Vec<_> = app.form().fields.iter().filter_map(|field| field.error.clone()).collect();
+    assert_eq!(errors, ["CWE is a number, such as 918", "CVSS is a score from 0 to 10"]);
+    set(&mut app, FieldId::Cwe, "79");
+    set(&mut app, FieldId::Cvss, "6.1");
+    set(&mut app, FieldId::References, "https://a.example/\n\nhttps://b.example/\n");
+    app.keys("ctrl-o");
+    let selected = app.model.lists.findings.selected.unwrap();
+    let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    assert_eq!((issue.cwe.as_str(), issue.cvssv3()), ("CWE-79", Some(6.1)));
+    let texts = issue.held_texts().cloned().unwrap_or_default();
+    assert_eq!(texts.recommendation.as_str(), "Encode the output.");
+    assert_eq!(texts.references.join(" "), "https://a.example/ https://b.example/");
+    app.keys("E");
+    let text = |id| app.form().text(id);
+    assert_eq!(
+        (text(FieldId::Cwe), text(FieldId::Cvss)),
+        ("CWE-79".to_owned(), "6.1".to_owned())
+    );
 }
 
 #[test]
