@@ -59,11 +59,17 @@ pub struct PlotBox {
     pub plot: Plot,
     /// First visible row of a plot with more rows than the screen.
     pub scroll: u32,
+    /// First visible column of a plot with more columns than the screen.
+    pub across: u32,
 }
 
 impl PlotBox {
     pub fn new(plot: Plot) -> Self {
-        Self { plot, scroll: 0 }
+        Self {
+            plot,
+            scroll: 0,
+            across: 0,
+        }
     }
 }
 

@@ -74,6 +74,8 @@ pub struct Measures {
     pub map: ScreenMap,
     /// Visible rows of a plot with more rows than the screen, and its greatest first row.
     pub plot_rows: (u16, u32),
+    /// As `plot_rows`, of the columns.
+    pub plot_columns: (u16, u32),
 }
 
 /// An object or array of JSON in the shown detail.

@@ -348,6 +348,8 @@ impl Action {
             (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => {
                 "close"
             }
+            (Self::Text(TextAction::ScrollLeft), Context::Plot) => "heat map: targets before these",
+            (Self::Text(TextAction::ScrollRight), Context::Plot) => "heat map: targets after these",
             (Self::Edit(EditAction::LinePageDown), Context::Prompt) => {
                 "next page of a long question"
             }

@@ -11,10 +11,14 @@ static KIND: FormKind = FormKind::new("save");
 
 /// Opens the form; a payload without a finding can be bound to the selected one.
 pub(crate) fn open(payload: &Payload, selected: Option<(FindingKey, Shared)>) -> Form {
-    let bound = payload.finding.map(|key| (key, payload.finding_name.clone()));
+    let bound = payload
+        .finding
+        .map(|key| (key, payload.finding_name.clone()));
     let is_bound = bound.is_some();
     let finding = bound.or(selected);
-    let name = finding.as_ref().map(|(_, name)| text::clean(name).into_owned());
+    let name = finding
+        .as_ref()
+        .map(|(_, name)| text::clean(name).into_owned());
     let findings = std::iter::once("none".to_owned()).chain(name);
     let mut fields = vec![
         FormField::info(FieldId::BaseUrl, "Payload", payload.url.as_str()),

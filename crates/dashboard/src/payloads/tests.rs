@@ -62,7 +62,9 @@ fn payload_is_bound_to_the_selected_finding_only_when_chosen() {
     app.keys("p e shift-tab shift-tab right ctrl-o");
     let book = &app.model.captures.oob.book;
     let named = book.payloads().filter(|payload| payload.finding.is_some());
-    let names: Vec<_> = named.map(|payload| payload.finding_name.to_string()).collect();
+    let names: Vec<_> = named
+        .map(|payload| payload.finding_name.to_string())
+        .collect();
     assert_eq!(names, ["Private key"]);
     // The book shows the choice of a bound payload only, and takes it back.
     app.keys("g p");

@@ -2,10 +2,10 @@
 //! without Unicode.
 
 use crate::base::{
-    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, PlotTarget,
-    ProgressPoint, ScanHistory,
+    FindingCounts, HeatMap, Pane, Plot, PlotBox, PlotCounts, PlotNumbers, ProgressPoint,
+    ScanHistory,
 };
-use crate::input::{Action, Context, MoveAction};
+use crate::input::{Action, Context, MoveAction, TextAction};
 use crate::plots::data;
 use crate::ui::widgets::area::{ASCII, draw_area, values_in};
 use crate::ui::{
@@ -67,7 +67,7 @@ pub(crate) fn draw_plot(
     let numbers = cache.plot.get(PlotKey::of(cx.model, shown), || {
         Arc::new(data::numbers(cx.model, shown))
     });
-    if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers, open.scroll, cache) {
+    if let Some(nothing) = draw_numbers(cx, buf, inner, &numbers, open, cache) {
         draw_line(buf, inner, &Line::styled(nothing, cx.theme.dim()));
     }
 }
@@ -98,24 +98,25 @@ pub(crate) fn draw_in_detail(
         title,
         &Line::styled(shown.plot.title(), cx.theme.strong()),
     );
-    draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers, 0, cache);
+    let open = PlotBox::new(shown.plot);
+    draw_numbers(cx, buf, take_top(rest, MOST_ROWS).0, &numbers, open, cache);
 }
 
-/// Draws the numbers of a plot from this row on, and measures its rows. Returns the reason why
-/// there is nothing to draw.
+/// Draws the numbers of a plot from its first visible row and column on, and measures both. Returns
+/// the reason why there is nothing to draw.
 fn draw_numbers(
     cx: &Cx<'_>,
     buf: &mut Buffer,
     inner: Rect,
     numbers: &PlotNumbers,
-    scroll: u32,
+    open: PlotBox,
     cache: &mut ViewCache,
 ) -> Option<&'static str> {
     match numbers {
         PlotNumbers::Findings(counts) => draw_findings(cx, buf, inner, counts),
         PlotNumbers::Decisions(days) => draw_decisions(cx, buf, inner, days),
         PlotNumbers::Captures(minutes) => draw_captures(cx, buf, inner, minutes),
-        PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map, scroll, cache),
+        PlotNumbers::HeatMap(map) => draw_heat_map(cx, buf, inner, map, open, cache),
         PlotNumbers::Progress(history) => draw_progress(cx, buf, inner, history),
     }
 }
@@ -382,26 +383,28 @@ fn draw_heat_map(
     buf: &mut Buffer,
     area: Rect,
     heat_map: &HeatMap,
-    scroll: u32,
+    open: PlotBox,
     cache: &mut ViewCache,
 ) -> Option<&'static str> {
     if heat_map.classes.is_empty() {
         return Some("no findings in this workspace");
     }
-    let grid = HeatGrid::of(cx, heat_map, area.width);
+    let grid = HeatGrid::of(cx, heat_map, area.width, open.across);
     let (classes, targets) = (heat_map.classes.len(), heat_map.targets.len());
-    let mut foot = target_legend(cx, &heat_map.targets[..grid.columns], area.width);
+    let mut foot = target_legend(cx, heat_map, &grid.shown, area.width);
     let room = usize::from(area.height).saturating_sub(foot.len() + 1);
-    let is_cut = classes > room || grid.columns < targets;
+    let is_cut = classes > room || grid.shown.len() < targets;
     let below = foot.len() as u16 + u16::from(is_cut);
     let (map, below) = take_bottom(area, below.min(area.height / 3));
     let rows = classes.min(usize::from(map.height.saturating_sub(1)));
     let last = classes - rows;
-    let first = last.min(scroll as usize);
+    let first = last.min(open.scroll as usize);
+    let columns = grid.shown.len();
     cache.measures.plot_rows = (rows as u16, last as u32);
+    cache.measures.plot_columns = (columns as u16, (targets - columns) as u32);
     let shown = first..first + rows;
     if is_cut {
-        let part = cut_words(cx, heat_map, grid.columns, &shown);
+        let part = cut_words(cx, heat_map, &grid.shown, &shown);
         foot.insert(0, Line::styled(part, cx.theme.warn()));
     }
     draw_lines(buf, map, &grid.lines(cx, heat_map, shown));
@@ -413,30 +416,32 @@ fn draw_heat_map(
 struct HeatGrid {
     /// The width of the names, with a blank after them.
     names: u16,
-    /// The number of shown targets.
-    columns: usize,
+    /// The shown targets.
+    shown: Range<usize>,
 }
 
 impl HeatGrid {
     /// The names get the room that the cells leave, or at least a third.
-    fn of(cx: &Cx<'_>, heat_map: &HeatMap, width: u16) -> Self {
+    fn of(cx: &Cx<'_>, heat_map: &HeatMap, width: u16, across: u32) -> Self {
         let named = |class| text::width(&class_name(cx, heat_map, class)) as u16 + 1;
         let longest = heat_map.classes.iter().map(named).max().unwrap_or_default();
-        let wanted = heat_map.targets.len().saturating_mul(CELL.into());
+        let targets = heat_map.targets.len();
+        let wanted = targets.saturating_mul(CELL.into());
         let free = width - wanted.min(width.into()) as u16;
         let names = longest.min(free.max(width / 3));
-        let room = usize::from((width - names) / CELL);
+        let columns = targets.min(usize::from((width - names) / CELL));
+        let first = (targets - columns).min(across as usize);
         Self {
             names,
-            columns: heat_map.targets.len().min(room),
+            shown: first..first + columns,
         }
     }
 
     /// The numbers of the targets, and a line for each of these classes.
     fn lines(&self, cx: &Cx<'_>, heat_map: &HeatMap, shown: Range<usize>) -> Vec<Line<'static>> {
         let names = usize::from(self.names);
-        let number = |number| format!("{number:>width$}", width = usize::from(CELL));
-        let numbers: String = (1..=self.columns).map(number).collect();
+        let number = |at| format!("{:>width$}", at + 1, width = usize::from(CELL));
+        let numbers: String = self.shown.clone().map(number).collect();
         let head = Line::styled(" ".repeat(names) + &numbers, cx.theme.head());
         let most = heat_map.most();
         let line = |class: &Shared| {
@@ -444,7 +449,7 @@ impl HeatGrid {
             let name = text::start_with(&name, names - 1, cx.theme.glyphs.ellipsis);
             let pad = " ".repeat(names - text::width(&name));
             let mut line = Line::raw(name.into_owned() + &pad);
-            let targets = heat_map.targets[..self.columns].iter();
+            let targets = heat_map.targets[self.shown.clone()].iter();
             line.extend(targets.map(|target| shade(cx, &heat_map.cell(class, target), most)));
             line
         };
@@ -460,33 +465,53 @@ fn class_name(cx: &Cx<'_>, heat_map: &HeatMap, class: &Shared) -> String {
 }
 
 /// `1=api   2=shop`
-fn target_legend(cx: &Cx<'_>, targets: &[PlotTarget], width: u16) -> Vec<Line<'static>> {
-    let numbered = targets.iter().enumerate().map(|(at, (id, target))| {
+fn target_legend(
+    cx: &Cx<'_>,
+    heat_map: &HeatMap,
+    shown: &Range<usize>,
+    width: u16,
+) -> Vec<Line<'static>> {
+    let name = |at: usize| {
+        let (id, target) = &heat_map.targets[at];
         let short = id.and_then(|id| cx.facts.short_name(id));
         let name = text::clean(short.unwrap_or(target));
         format!("{}={}", at + 1, cx.shown(&name))
-    });
-    let legend = numbered.collect::<Vec<_>>().join("   ");
+    };
+    let legend = shown.clone().map(name).collect::<Vec<_>>().join("   ");
     wrap(plain(&legend, cx.theme.dim()), width)
 }
 
-/// `1-20 of 45 classes, 12 of 30 targets · j k scroll`, for a map of which only a part is shown.
-fn cut_words(cx: &Cx<'_>, heat_map: &HeatMap, columns: usize, shown: &Range<usize>) -> String {
-    let (classes, targets) = (heat_map.classes.len(), heat_map.targets.len());
-    let rows = if shown.len() < classes {
-        format!("{}-{} of ", shown.start + 1, shown.end)
-    } else {
-        String::new()
+/// `1-20 of 45 classes, 1-12 of 30 targets · j k H L scroll`, for a map of which only a part is
+/// shown.
+fn cut_words(
+    cx: &Cx<'_>,
+    heat_map: &HeatMap,
+    columns: &Range<usize>,
+    rows: &Range<usize>,
+) -> String {
+    let part = |shown: &Range<usize>, all: usize| match shown.len() < all {
+        true => format!("{}-{} of ", shown.start + 1, shown.end),
+        false => String::new(),
     };
-    let (classes, targets) = (plural(classes, "class"), plural(targets, "target"));
-    let mut words = format!("{rows}{classes}, {columns} of {targets}");
-    if shown.len() < heat_map.classes.len() {
-        let key = |action| key(cx, Context::Plot, Action::Move(action));
-        let (down, up) = (key(MoveAction::Down), key(MoveAction::Up));
-        let separator = cx.theme.glyphs.separator;
-        words.push_str(&format!(" {separator} {down} {up} scroll"));
+    let (classes, targets) = (heat_map.classes.len(), heat_map.targets.len());
+    let label = |action| key(cx, Context::Plot, action);
+    let mut keys = Vec::new();
+    if rows.len() < classes {
+        keys.extend([MoveAction::Down, MoveAction::Up].map(|it| label(Action::Move(it))));
     }
-    words
+    if columns.len() < targets {
+        let sideways = [TextAction::ScrollLeft, TextAction::ScrollRight];
+        keys.extend(sideways.map(|it| label(Action::Text(it))));
+    }
+    format!(
+        "{}{}, {}{} {} {} scroll",
+        part(rows, classes),
+        plural(classes, "class"),
+        part(columns, targets),
+        plural(targets, "target"),
+        cx.theme.glyphs.separator,
+        keys.join(" "),
+    )
 }
 
 /// A cell: darker with more findings, in the colour of the highest risk.

@@ -1,7 +1,7 @@
 //! The keys while a plot is open: another plot, its further rows, a copy of its numbers.
 
 use crate::base::{Effect, PlotBox, ScopedPlot, Tone};
-use crate::input::{Action, EditAction, PlotAction};
+use crate::input::{Action, EditAction, PlotAction, TextAction};
 use crate::model::{Modal, Model};
 use crate::plots::data;
 
@@ -24,6 +24,8 @@ pub(crate) fn handle_key(
                 ..shown
             }
         }
+        Some(Action::Text(TextAction::ScrollLeft)) => scrolled_across(model, shown, -1),
+        Some(Action::Text(TextAction::ScrollRight)) => scrolled_across(model, shown, 1),
         Some(Action::Plot(PlotAction::Copy)) => {
             return copy(model, data::of_scope(model, plot), effects);
         }
@@ -36,6 +38,17 @@ pub(crate) fn handle_key(
     };
     model.overlay.modals.pop();
     model.overlay.modals.push(Modal::Plot(next));
+}
+
+/// The plot, half of its shown columns further.
+fn scrolled_across(model: &Model, shown: PlotBox, by: i64) -> PlotBox {
+    let (columns, last) = model.screen.measures.plot_columns;
+    let step = i64::from(columns / 2).max(1);
+    let to = i64::from(shown.across) + by * step;
+    PlotBox {
+        across: to.clamp(0, last.into()) as u32,
+        ..shown
+    }
 }
 
 /// Copies the numbers of the plot in the detail of the focused pane.

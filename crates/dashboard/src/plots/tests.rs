@@ -191,7 +191,7 @@ fn heat_map_scrolls_to_its_last_class_and_names_classes_as_groups_do() {
     let shown = |app: &mut TestDashboard| app.frame().join("\n");
     let first = shown(&mut app);
     assert!(
-        first.contains("Weakness 1 seen") && first.contains("j k scroll"),
+        first.contains("Weakness 1 seen") && first.contains("j k H L scroll"),
         "{first}"
     );
     app.keys("G");
@@ -210,4 +210,26 @@ fn heat_map_scrolls_to_its_last_class_and_names_classes_as_groups_do() {
     assert!(shown(&mut app).contains("-30 of 31"));
     app.keys("home");
     assert_eq!(shown(&mut app), first);
+}
+
+#[test]
+fn heat_map_scrolls_sideways_to_its_last_target() {
+    let mut app = TestDashboard::blank(80, 24);
+    app.feed(Snapshot::Findings(table(
+        (1..=40).map(|id| finding(id, id, "Banner", Risk::Info)),
+    )));
+    app.keys("3 : 'plot heatmap' enter");
+    let first = app.frame().join("\n");
+    assert!(
+        first.contains("1 class, 1-") && first.contains(" of 40 targets · H L scroll"),
+        "{first}"
+    );
+    app.keys("L");
+    let further = app.frame().join("\n");
+    assert!(!further.contains(" 1-"), "{further}");
+    app.keys("L L L L L L L L");
+    let last = app.frame().join("\n");
+    assert!(last.contains("-40 of 40 targets"), "{last}");
+    app.keys("H H H H H H H H H");
+    assert_eq!(app.frame().join("\n"), first);
 }

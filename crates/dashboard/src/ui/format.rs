@@ -237,7 +237,11 @@ mod tests {
             let spans = risk_counts_in(Theme::default(), counts.map(Some), columns);
             spans.iter().map(|s| s.content.clone()).collect::<String>()
         };
-        assert_eq!(of([12, 34, 5, 4, 0], 8), "◆12 ▲34+", "high is never in the sum");
+        assert_eq!(
+            of([12, 34, 5, 4, 0], 8),
+            "◆12 ▲34+",
+            "high is never in the sum"
+        );
         assert_eq!(of([0, 0, 5, 43, 0], 5), "■5+");
         assert_eq!(thousands(1_234_567), "1,234,567");
     }

@@ -218,7 +218,11 @@ mod tests {
             let frame = app.frame();
             let header = frame.iter().find(|line| line.contains("FINDING")).unwrap();
             assert!(header.contains("KP"), "{columns}x{rows}: {frame:#?}");
-            assert!(frame.iter().any(|line| line.contains(" KP") && line.contains("CRIT")));
+            assert!(
+                frame
+                    .iter()
+                    .any(|line| line.contains(" KP") && line.contains("CRIT"))
+            );
         }
     }
 

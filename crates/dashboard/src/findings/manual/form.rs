@@ -195,9 +195,8 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
     if !form.filled(FieldId::Port).is_none_or(|port| is_port(&port)) {
         problems.push((FieldId::Port, "port is a number from 1 to 65535".to_owned()));
     }
-    let is_invalid = |id, is_valid: fn(&str) -> bool| {
-        form.filled(id).is_some_and(|input| !is_valid(&input))
-    };
+    let is_invalid =
+        |id, is_valid: fn(&str) -> bool| form.filled(id).is_some_and(|input| !is_valid(&input));
     if is_invalid(FieldId::Cwe, |input| cwe(input).is_some()) {
         problems.push((FieldId::Cwe, "CWE is a number, such as 918".to_owned()));
     }
@@ -264,5 +263,8 @@ pub(crate) fn finding(form: &Form) -> Option<(Option<EventId>, ManualFinding)> {
 /// The lines that are not empty.
 fn references(input: &str) -> Vec<Shared> {
     let lines = input.lines().map(str::trim);
-    lines.filter(|line| !line.is_empty()).map(Shared::from).collect()
+    lines
+        .filter(|line| !line.is_empty())
+        .map(Shared::from)
+        .collect()
 }

@@ -154,18 +154,44 @@ fn manual_finding_has_recommendation_cwe_cvss_and_references() {
     let mut app = TestDashboard::new();
     app.keys("3 g g n 'Stored XSS' tab tab tab tab tab tab 'Encode the output.'");
     app.keys("tab 'seventy' tab '11' ctrl-o");
-    let errors: Vec<_> = app.form().fields.iter().filter_map(|field| field.error.clone()).collect();
-    assert_eq!(errors, ["CWE is a number, such as 918", "CVSS is a score from 0 to 10"]);
+    let errors: Vec<_> = app
+        .form()
+        .fields
+        .iter()
+        .filter_map(|field| field.error.clone())
+        .collect();
+    assert_eq!(
+        errors,
+        [
+            "CWE is a number, such as 918",
+            "CVSS is a score from 0 to 10"
+        ]
+    );
     set(&mut app, FieldId::Cwe, "79");
     set(&mut app, FieldId::Cvss, "6.1");
-    set(&mut app, FieldId::References, "https://a.example/\n\nhttps://b.example/\n");
+    set(
+        &mut app,
+        FieldId::References,
+        "https://a.example/\n\nhttps://b.example/\n",
+    );
     app.keys("ctrl-o");
     let selected = app.model.lists.findings.selected.unwrap();
-    let issue = app.model.data.findings.value().unwrap().get(selected).cloned().unwrap();
+    let issue = app
+        .model
+        .data
+        .findings
+        .value()
+        .unwrap()
+        .get(selected)
+        .cloned()
+        .unwrap();
     assert_eq!((issue.cwe.as_str(), issue.cvssv3()), ("CWE-79", Some(6.1)));
     let texts = issue.held_texts().cloned().unwrap_or_default();
     assert_eq!(texts.recommendation.as_str(), "Encode the output.");
-    assert_eq!(texts.references.join(" "), "https://a.example/ https://b.example/");
+    assert_eq!(
+        texts.references.join(" "),
+        "https://a.example/ https://b.example/"
+    );
     app.keys("E");
     let text = |id| app.form().text(id);
     assert_eq!(
