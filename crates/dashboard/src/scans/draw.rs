@@ -4,9 +4,9 @@ use crate::base::{Pane, RowRef, ShownRows, Tab};
 use crate::data::ScanParts;
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
-    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
-    Theme, ViewCache, ago, bar, draw_columns, fact, format, invite, is_constant, key, pane_of,
-    plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
+    Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Room, Slot,
+    TableColumn, Theme, ViewCache, ago, bar, draw_columns, fact, format, invite, is_constant, key,
+    pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
@@ -46,7 +46,7 @@ const COLUMNS: &[ListColumn<Scan>] = &[
     ListColumn::<Scan>::new(
         "PROGRESS",
         TableColumn::flex(11, 2).at_most(30).sentence(),
-        |cx, scan, room| progress(cx, scan, room.width()),
+        progress,
     )
     .fit(fit_progress),
     ListColumn::<Scan>::new(
@@ -153,6 +153,8 @@ fn fit_progress(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
 const HOST_PORT: u16 = 15;
 /// Columns of the progress without a bar and without the reason of a failure.
 const PROGRESS: u16 = 11;
+/// The columns after the progress that are empty for a failed scan without findings.
+const AFTER_PROGRESS: usize = 3;
 /// Columns of the percentage after a bar, with the blank before it.
 const PERCENT: u16 = 5;
 
@@ -254,8 +256,9 @@ fn tests_style(cx: &Cx<'_>, scan: &Scan) -> Style {
 }
 
 /// The progress of a running scan, else its state: what it changed, or why it failed.
-fn progress(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
+fn progress<'a>(cx: &Cx<'a>, scan: &'a Scan, room: Room<'_>) -> Line<'a> {
     let (theme, style) = (cx.theme, look(cx, scan).style);
+    let columns = room.width();
     match &scan.status_name {
         ScanStatus::Running => progress_bar(theme, scan, columns),
         ScanStatus::Waiting => words("waiting", theme.dim()),
@@ -264,8 +267,14 @@ fn progress(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
         ScanStatus::Finished => {
             changes_words(cx, scan, columns).unwrap_or_else(|| words("done", theme.dim()))
         }
-        status if has_numbers(scan) => words(text::clean(status.as_str()).into_owned(), style),
-        _ => words(reason(scan), style),
+        status if has_numbers(scan) => {
+            let (room, whole) = (usize::from(columns), reason(scan, columns.into()));
+            match text::width(&whole) <= room {
+                true => words(whole, style),
+                false => words(text::clean(status.as_str()).into_owned(), style),
+            }
+        }
+        _ => words(reason(scan, room.width_with(AFTER_PROGRESS)), style),
     }
 }
 
@@ -302,16 +311,20 @@ fn found_words(cx: &Cx<'_>, scan: &Scan, columns: u16) -> Line<'static> {
     ))
 }
 
-/// The status, with the message of the service.
-fn reason(scan: &Scan) -> String {
+/// The status with the message of the service; the message alone where both have no room, because
+/// the glyph shows the failure.
+fn reason(scan: &Scan, room: usize) -> String {
     let (status, message) = (
         text::clean(scan.status_name.as_str()),
         text::clean(&scan.status_message),
     );
     if message.is_empty() {
-        status.into_owned()
-    } else {
-        format!("{status}: {message}")
+        return status.into_owned();
+    }
+    let both = format!("{status}: {message}");
+    match text::width(&both) <= room {
+        true => both,
+        false => message.into_owned(),
     }
 }
 
@@ -738,6 +751,34 @@ mod tests {
         assert!(
             !row(&mut app, 120, "#3").contains("new"),
             "all findings of a first scan are new"
+        );
+    }
+
+    #[test]
+    fn reason_of_a_failure_is_cut_last() {
+        let mut app = TestDashboard::new();
+        let failed = Scan {
+            status_name: ScanStatus::ConnectionError,
+            status_message: "connection refused on 8443".into(),
+            ..scan(7, 1, ScanStatus::Running, 0)
+        };
+        app.feed(Snapshot::Scans(table([failed])));
+        app.keys("4");
+        let row = |app: &mut TestDashboard, columns: u16| {
+            app.model.screen.size = Size { columns, rows: 24 };
+            let frame = app.frame();
+            let row = frame.into_iter().find(|line| line.contains("refused"));
+            row.unwrap_or_default()
+        };
+        let wide = row(&mut app, 98);
+        assert!(
+            wide.contains("connection error: connection refused on 8443"),
+            "{wide}"
+        );
+        let narrow = row(&mut app, 66);
+        assert!(
+            narrow.contains("connection refused on 8443") && !narrow.contains("error:"),
+            "{narrow}"
         );
     }
 }

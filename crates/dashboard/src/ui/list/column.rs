@@ -69,6 +69,13 @@ impl<'r> Room<'r> {
         self.width() + 1 + next.unwrap_or_default()
     }
 
+    /// The columns of the cell and of so many next ones, with the blanks between them.
+    pub fn width_with(self, number: usize) -> usize {
+        let next = self.widths.iter().skip(self.at + 1).take(number);
+        let next = next.filter(|&&width| width > 0);
+        usize::from(self.width()) + next.map(|&width| usize::from(width) + 1).sum::<usize>()
+    }
+
     /// Whether the table has room for its last column.
     pub fn shows_last(self) -> bool {
         self.widths.last().is_some_and(|&width| width > 0)
