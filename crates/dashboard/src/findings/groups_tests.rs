@@ -488,35 +488,34 @@ fn equal_ages_give_way_before_a_name_is_cut() {
 
 #[test]
 fn target_of_all_rows_gives_way_before_a_name_is_cut() {
-    let mut app = grouped();
     let name = "Cookie without SameSite attribute: session-of-the-shop";
     let of = |id: i64, target: i64| Finding {
         vuln_id: format!("c{id}").as_str().into(),
         port: 443,
         ..found(id, 1, target, &format!("{name} {id}"), Risk::Low)
     };
-    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
-    app.feed(Snapshot::Targets(table(
-        (1..=3).map(|id| target(id, &format!("host-{id}.acme-{id}.test"))),
-    )));
-    app.model.screen.size = Size {
-        columns: 80,
-        rows: 24,
-    };
-    app.feed(Snapshot::Findings(table([of(1, 1), of(2, 2)])));
-    app.keys("b p l");
-    let shown = |app: &mut TestDashboard| {
-        app.frame()
-            .into_iter()
-            .filter(|row| row.contains("Cookie without"))
+    let shown = |findings: [Finding; 2]| {
+        let mut app = grouped();
+        app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+        app.feed(Snapshot::Targets(table(
+            (1..=3).map(|id| target(id, &format!("host-{id}.acme-{id}.test"))),
+        )));
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
+        app.feed(Snapshot::Findings(table(findings)));
+        app.keys("b p l");
+        let rows = app.frame().into_iter();
+        rows.filter(|row| row.contains("Cookie without"))
             .collect::<String>()
     };
-    assert!(shown(&mut app).contains("host-2"), "{}", shown(&mut app));
-    app.feed(Snapshot::Findings(table([of(1, 1), of(2, 1)])));
+    let two = shown([of(1, 1), of(2, 2)]);
+    assert!(two.contains("host-2"), "{two}");
+    let one = shown([of(1, 1), of(2, 1)]);
     assert!(
-        shown(&mut app).contains(&format!("{name} 2")) && !shown(&mut app).contains("host-"),
-        "{}",
-        shown(&mut app)
+        one.contains(&format!("{name} 2")) && !one.contains("host-"),
+        "{one}"
     );
 }
 

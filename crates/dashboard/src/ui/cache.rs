@@ -32,6 +32,8 @@ pub struct ViewCache {
     pub(crate) target_facts: Memo<Option<ById<Table<Target>>>, Arc<TargetListFacts>>,
     /// The columns of the lists, by the rows and states that they were computed from.
     pub(crate) columns: BTreeMap<Pane, Memo<ColumnsKey, Vec<TableColumn>>>,
+    /// The columns that were drawn last.
+    pub(crate) earlier_columns: BTreeMap<Pane, DrawnColumns>,
     /// The first visible rows.
     pub(crate) anchors: BTreeMap<Pane, Anchor>,
     pub(crate) capture_anchor: StreamAnchor,
@@ -57,6 +59,13 @@ pub struct ViewCache {
     pub(crate) text_area: Option<Rect>,
     /// Whether the detail of this frame lacks the searched text.
     pub(crate) is_search_missed: bool,
+}
+
+/// The columns of a list, and a hash of the view that they belong to.
+#[derive(Debug)]
+pub(crate) struct DrawnColumns {
+    pub view: u64,
+    pub columns: Vec<TableColumn>,
 }
 
 /// The tables to which [`PaneFacts`] belong.

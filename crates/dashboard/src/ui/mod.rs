@@ -27,7 +27,7 @@ pub mod theme;
 pub mod widgets;
 
 pub use cache::ViewCache;
-pub(crate) use cache::{ById, PlotKey, TextKey, WrappedText};
+pub(crate) use cache::{ById, DrawnColumns, PlotKey, TextKey, WrappedText};
 pub(crate) use context::{Cx, cell, dimmed, words};
 pub use facts::PaneFacts;
 pub(crate) use facts::target_of;

@@ -161,8 +161,8 @@ pub(crate) fn detail_of_row<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<De
     }
 }
 
-/// The saved queries with their counts, and the name of the active one.
-pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
+/// The saved queries with their counts; number and name of the active one: `2/5 Undecided`.
+pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, String) {
     let tabs = &cx.model.settings.tabs;
     let chosen = tabs.chosen(&cx.model.lists.findings.filter);
     let title = |(at, saved): (usize, &Saved)| {
@@ -180,8 +180,8 @@ pub(crate) fn saved_tabs<'a>(cx: &Cx<'a>, width: u16) -> (Line<'a>, &'a str) {
     };
     let titles: Vec<String> = tabs.saved.iter().enumerate().map(title).collect();
     let name = chosen
-        .and_then(|at| tabs.saved.get(at))
-        .map(|saved| saved.name.as_str())
+        .and_then(|at| Some((at + 1, tabs.saved.get(at)?)))
+        .map(|(number, saved)| format!("{number}/{} {}", tabs.saved.len(), saved.name))
         .unwrap_or_default();
     (
         tab_line(cx.theme, &titles, chosen, width.saturating_sub(4)),
@@ -228,9 +228,9 @@ mod tests {
 
     #[test]
     fn port_is_shown_only_where_the_target_does_not_name_it() {
-        let mut app = TestDashboard::blank(100, 30);
-        app.keys("3 z");
-        let shown = |app: &mut TestDashboard, ports: [i64; 3]| {
+        let shown = |ports: [i64; 3]| {
+            let mut app = TestDashboard::blank(100, 30);
+            app.keys("3 z");
             app.feed(Snapshot::Targets(table([
                 target(1, "127.0.0.1:8300"),
                 target(2, "shop.acme.test"),
@@ -250,7 +250,7 @@ mod tests {
                 .filter(|line| line.contains("TARGET") || line.contains("Banner"))
                 .collect::<Vec<_>>()
         };
-        let lines = shown(&mut app, [8300, 9100, 443]);
+        let lines = shown([8300, 9100, 443]);
         assert!(lines[0].contains("PORT"), "{lines:#?}");
         assert_eq!(
             lines.join("\n").matches("8300").count(),
@@ -261,7 +261,34 @@ mod tests {
             lines.join("\n").contains(" 9100") && lines.join("\n").contains(" 443"),
             "{lines:#?}"
         );
-        let lines = shown(&mut app, [8300, 8300, 0]);
+        let lines = shown([8300, 8300, 0]);
         assert!(!lines[0].contains("PORT"), "{lines:#?}");
+    }
+
+    #[test]
+    fn columns_keep_their_places_while_findings_arrive() {
+        let mut app = TestDashboard::blank(100, 30);
+        app.keys("3 z");
+        let header = |app: &mut TestDashboard| {
+            let frame = app.frame();
+            let header = frame.into_iter().find(|line| line.contains("RISK"));
+            header.unwrap_or_default().trim_end().to_owned()
+        };
+        let on_port = |id, port| Finding {
+            port,
+            ..finding(id, id, "Banner", Risk::Info)
+        };
+        let feed = |app: &mut TestDashboard, ports: [i64; 2]| {
+            app.feed(Snapshot::Findings(table([
+                on_port(1, ports[0]),
+                on_port(2, ports[1]),
+            ])));
+            header(app)
+        };
+        let varied = feed(&mut app, [443, 8443]);
+        assert!(varied.contains("PORT"), "{varied}");
+        assert_eq!(feed(&mut app, [443, 443]), varied, "one port is left");
+        app.keys("/ 'port:443' enter");
+        assert!(!header(&mut app).contains("PORT"), "another view");
     }
 }

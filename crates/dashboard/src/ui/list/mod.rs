@@ -24,8 +24,8 @@ use crate::input::{Action, Context, ListAction};
 use crate::list::{Group, GroupPlace, List, order_words, sampled_block, sampled_places};
 use crate::model::Stored;
 use crate::ui::{
-    ById, Cx, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips, cut_line,
-    draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
+    ById, Cx, DrawnColumns, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips,
+    cut_line, draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
     parts_within, plain, take_top, widths, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
@@ -77,8 +77,8 @@ pub(crate) struct ListPane<'a> {
     pub filter: &'a str,
     /// The numbers of rows that each part of the filter hides.
     pub why: &'a [ClauseEffect],
-    /// Saved queries: the tabs above the rows, and the name of the current one.
-    pub tabs: Option<(Line<'a>, &'a str)>,
+    /// Saved queries: the tabs above the rows, and number and name of the current one.
+    pub tabs: Option<(Line<'a>, String)>,
     /// The rows in the scope, shown or not.
     pub total: usize,
     pub shown: usize,
@@ -255,7 +255,52 @@ fn columns_of<T: Stored + 'static>(
     let mut sources: Vec<ById<dyn Any + Send + Sync>> = vec![ById::any(&list.rows)];
     sources.extend(T::remote(&cx.model.data).value().map(ById::any));
     let shown = (list.len(), list.at);
-    kept_columns(cx, cache, T::PANE, sources, shown, || layouts(columns, cx))
+    let view = columns_view(cx, list);
+    let earlier = cache.earlier_columns.remove(&T::PANE);
+    let earlier = earlier.filter(|earlier| earlier.view == view);
+    let placed = kept_columns(cx, cache, T::PANE, sources, shown, || {
+        let made = layouts(columns, cx);
+        match &earlier {
+            Some(drawn) => in_their_places(made, &drawn.columns),
+            None => made,
+        }
+    });
+    // The values of a single row do not show which columns vary.
+    if list.len() > 1 {
+        let kept = placed.clone();
+        cache.earlier_columns.insert(
+            T::PANE,
+            DrawnColumns {
+                view,
+                columns: kept,
+            },
+        );
+    }
+    placed
+}
+
+/// What a person changes, not what arrives: with another one, columns take other places.
+fn columns_view<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
+    let model = cx.model;
+    let (size, zoomed) = (model.screen.size, model.navigation.focus.zoomed);
+    let shown = (model.mask().is_some(), cx.theme.glyphs.boxes);
+    let mut hasher = DefaultHasher::new();
+    (view_of(cx, list), size.columns, size.rows, zoomed, shown).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The columns with the places that they had for earlier rows. Columns that share a title replace
+/// each other, so they keep none.
+fn in_their_places(made: Vec<TableColumn>, earlier: &[TableColumn]) -> Vec<TableColumn> {
+    if made.len() != earlier.len() {
+        return made;
+    }
+    let has_twin = |title: &str| made.iter().filter(|column| column.title == title).count() > 1;
+    let place = |(column, earlier): (&TableColumn, &TableColumn)| match has_twin(column.title) {
+        true => *column,
+        false => column.kept(*earlier),
+    };
+    made.iter().zip(earlier).map(place).collect()
 }
 
 /// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this

@@ -187,6 +187,35 @@ impl TableColumn {
         }
     }
 
+    /// The column with the place that it had for earlier rows: it is neither omitted nor narrowed
+    /// because of the rows that arrived.
+    pub fn kept(self, earlier: Self) -> Self {
+        if (self.title, self.share) != (earlier.title, earlier.share) {
+            return self;
+        }
+        let was_varied = self.gives_way && !earlier.gives_way;
+        let is_omitted = self.from >= WIDE && earlier.from < self.from;
+        let is_known = self.content < u16::MAX && earlier.content < u16::MAX;
+        Self {
+            least: self.least.max(earlier.least),
+            most: self.most.max(earlier.most),
+            content: match is_known {
+                true => self.content.max(earlier.content),
+                false => self.content,
+            },
+            gives_way: self.gives_way && earlier.gives_way,
+            expendable: match was_varied {
+                true => earlier.expendable,
+                false => self.expendable,
+            },
+            from: match is_omitted {
+                true => earlier.from,
+                false => self.from,
+            },
+            ..self
+        }
+    }
+
     pub const fn sentence(self) -> Self {
         Self {
             sentence: true,
