@@ -312,7 +312,7 @@ fn stale_pane_and_header_show_reason_and_next_attempt() {
             .find(|line| line.contains("stale"))
             .unwrap_or_else(|| panic!("{shown}"));
         // Beside a filter on a narrow screen only the header has the time of the next attempt.
-        let reason = if columns == 80 {
+        let reason = if columns < 120 {
             "503 Service Unavailable"
         } else {
             "503 Service Unavailable · retry in 4s"

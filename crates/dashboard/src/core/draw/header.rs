@@ -1,7 +1,7 @@
 //! The first line: where one is, what is wrong or new, and the connection.
 //!
 //! ```text
-//!  Acme external › findings · demo        ✗2 !1 ▶12 …4   3 new      stale 2m · retry in 8s
+//!  Acme external › [3] findings · demo    ✗2 !1 ▶12 …4   3 new      stale 2m · retry in 8s
 //! ```
 //!
 //! The left part is shortened in the middle; problems are shown as long as they fit on the screen.
@@ -143,13 +143,19 @@ fn workspace_name(cx: &Cx<'_>) -> String {
     }
 }
 
-/// ` › findings by target`, where the screen shows one pane.
+/// ` › [3] findings by target`, where the screen shows one pane.
 fn pane_words(cx: &Cx<'_>) -> String {
     let focus = cx.model.navigation.focus;
     if cx.model.layout() == Layout::Wide && !focus.zoomed {
         return String::new();
     }
     let pane = focus.pane.title().to_lowercase();
+    let pane = match (cx.model.layout(), focus.pane.number()) {
+        // The line of tabs has the numbers.
+        (Layout::Beside, _) | (_, None) => pane,
+        // In brackets: a number alone would be read as a count.
+        (_, Some(number)) => format!("[{number}] {pane}"),
+    };
     let by = match (focus.pane, cx.model.lists.finding_groups.by) {
         (Pane::Findings, Some(by)) => format!(" by {}", by.word()),
         _ => String::new(),
@@ -519,5 +525,21 @@ mod tests {
         assert_eq!(count(&mut app), 1, "in the header");
         app.model.session.colour = Some(ProfileColour::Red);
         assert_eq!(count(&mut app), 2, "and in the frame of the question");
+    }
+
+    #[test]
+    fn pane_and_tab_are_numbered_where_one_pane_is_shown() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size {
+            columns: 80,
+            rows: 24,
+        };
+        app.keys("3 >");
+        let frame = app.frame();
+        assert!(frame[0].contains(" [3] findings"), "{}", frame[0]);
+        assert!(frame[1].contains("3/5 High+:"), "{}", frame[1]);
+        app.keys("4");
+        let header = app.frame().swap_remove(0);
+        assert!(header.contains(" [4] scans"), "{header}");
     }
 }
