@@ -23,10 +23,21 @@ pub struct GroupKeys {
     /// A number for each position: the same for rows of one group and one target, which the group
     /// header counts. Where targets are the groups, their classes are counted.
     pub pairs: Vec<u32>,
-    /// Risk and presence of each position, close together: every key of a filter reads all of them.
-    pub facts: Vec<(Risk, Presence)>,
+    /// The finding of each position, close together: every key of a filter reads all of them.
+    pub facts: Vec<GroupedFinding>,
     /// By the number of the group, which is its place in the order of titles.
     pub names: Vec<GroupName>,
+}
+
+/// The values of a finding that the header of its group summarises.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GroupedFinding {
+    pub risk: Risk,
+    pub presence: Presence,
+    /// Known to be exploited.
+    pub is_exploited: bool,
+    /// Proven by the scanner.
+    pub is_proven: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -213,8 +224,8 @@ fn number_pairs(groups: &[u32], mut others: Vec<u32>) -> Vec<u32> {
     others
 }
 
-/// Risk and presence by position.
-fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
+/// The summarised values by position.
+fn facts(table: &Table<Issue>) -> Vec<GroupedFinding> {
     let (
         Some(Column {
             values: Values::Numbers(levels),
@@ -240,11 +251,14 @@ fn facts(table: &Table<Issue>) -> Vec<(Risk, Presence)> {
             .next()
             .map_or(Risk::default(), |number| Risk::from(levels[number] as i64))
     };
-    presences
-        .iter()
-        .enumerate()
-        .map(|(row, &presence)| (risk(row), presence_of[presence as usize]))
-        .collect()
+    let fact = |(row, (&presence, issue)): (usize, (&u32, &Arc<Issue>))| GroupedFinding {
+        risk: risk(row),
+        presence: presence_of[presence as usize],
+        is_exploited: issue.in_cisa_catalog,
+        is_proven: issue.confirmed,
+    };
+    let rows = presences.iter().zip(table.items());
+    rows.enumerate().map(fact).collect()
 }
 
 /// The common beginning of two names, in whole words.

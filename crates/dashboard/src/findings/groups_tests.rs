@@ -99,6 +99,27 @@ fn headers_summarise_groups_by_highest_risk() {
 }
 
 #[test]
+fn header_has_the_flags_of_its_findings() {
+    let mut app = TestDashboard::blank(80, 24);
+    let dump = |id, in_cisa_catalog| Finding {
+        in_cisa_catalog,
+        vuln_id: "web.dump".into(),
+        ..finding(id, id, "Database dump readable", Risk::High)
+    };
+    app.feed(Snapshot::Findings(table([
+        dump(1, false),
+        dump(2, true),
+        finding(3, 1, "Banner", Risk::Info),
+    ])));
+    app.keys("3 b c");
+    let frame = app.frame();
+    let row = |word: &str| frame.iter().find(|line| line.contains(word)).unwrap();
+    assert!(row("CLASS").contains("KP"), "{frame:#?}");
+    assert!(row("Database dump").contains(" K "), "{frame:#?}");
+    assert!(!row("Banner").contains(" K "), "{frame:#?}");
+}
+
+#[test]
 fn header_counts_decisions_as_they_are_made() {
     let mut app = grouped();
     let decided = |app: &TestDashboard| {

@@ -29,9 +29,8 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, room| with_viewers(cx, issue, name(cx, issue), room.width()),
     )
     .fit(|column, cx| column.content(widest_name(cx), 0)),
-    // K: in the KEV catalog, P: proven by the scanner.
-    ListColumn::<Issue>::new("KP", TableColumn::fixed(2).from(FLAGS), |cx, issue, _| {
-        flags(cx.theme, issue)
+    ListColumn::<Issue>::new(FLAGS, FLAGS_LAYOUT, |cx, issue, _| {
+        flags(cx.theme, issue.in_cisa_catalog, issue.confirmed)
     })
     .fit(|column, cx| column.omitted(cx.facts.findings.has_no_flag())),
     ListColumn::<Issue>::new(
@@ -104,8 +103,10 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
 
 /// The title of the presence compared with the previous scan.
 pub(crate) const PRESENCE: &str = UNICODE.change;
-/// Tables with at least this number of columns show the flags: narrower ones need them for names.
-const FLAGS: u16 = 48;
+/// The title of the flags: in the KEV catalog, proven by the scanner.
+pub(crate) const FLAGS: &str = "KP";
+/// The column of the flags. Narrower tables need its room for names.
+pub(crate) const FLAGS_LAYOUT: TableColumn = TableColumn::fixed(2).from(48);
 /// Tables of fewer columns name the first sighting `AGE`, as queries do.
 const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.
@@ -316,9 +317,9 @@ pub(crate) fn with_viewers<'a>(
     name
 }
 
-fn flags(theme: Theme, finding: &ListedFinding) -> Line<'static> {
-    let exploited = if finding.in_cisa_catalog { "K" } else { " " };
-    let proven = if finding.confirmed { "P" } else { " " };
+pub(crate) fn flags(theme: Theme, is_exploited: bool, is_proven: bool) -> Line<'static> {
+    let exploited = if is_exploited { "K" } else { " " };
+    let proven = if is_proven { "P" } else { " " };
     Line::from(vec![
         Span::styled(exploited, theme.bad()),
         Span::styled(proven, theme.strong()),

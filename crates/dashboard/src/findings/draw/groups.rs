@@ -44,6 +44,14 @@ const COLUMNS: &[ListColumn<Issue>] = &[
         let sign = cx.theme.presence_sign(summary_of(cx, group).presence);
         words(sign, cx.theme.text())
     }),
+    ListColumn::<Issue>::new(cells::FLAGS, cells::FLAGS_LAYOUT, |cx, issue, _| {
+        cells::flags(cx.theme, issue.in_cisa_catalog, issue.confirmed)
+    })
+    .fit(|column, cx| column.omitted(cx.facts.findings.has_no_flag()))
+    .header(|cx, group, _| {
+        let summary = summary_of(cx, group);
+        cells::flags(cx.theme, summary.has_exploited, summary.has_proven)
+    }),
     // Its header has the count of the next column too.
     ListColumn::<Issue>::new(
         finding::NAME,

@@ -24,6 +24,10 @@ pub struct GroupSummary {
     pub risk: Risk,
     /// The most important presence.
     pub presence: Presence,
+    /// Whether one of them is known to be exploited.
+    pub has_exploited: bool,
+    /// Whether one of them is proven by the scanner.
+    pub has_proven: bool,
     /// The number of findings; in a list without filter, of present ones.
     pub count: u32,
     /// The number of their targets; of a target, the number of their classes.
@@ -125,10 +129,13 @@ fn summaries(
     let mut summaries = vec![none; keys.names.len()];
     let mut seen = RowSet::none(keys.pairs.len());
     for &position in rows {
-        let (pair, (risk, presence)) =
-            (keys.pairs[position as usize], keys.facts[position as usize]);
+        let pair = keys.pairs[position as usize];
+        let fact = keys.facts[position as usize];
+        let presence = fact.presence;
         let summary = &mut summaries[keys.of[position as usize] as usize];
-        summary.risk = summary.risk.max(risk);
+        summary.risk = summary.risk.max(fact.risk);
+        summary.has_exploited |= fact.is_exploited;
+        summary.has_proven |= fact.is_proven;
         let is_counted = counted.has(presence);
         if is_counted {
             summary.count += 1;
