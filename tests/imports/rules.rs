@@ -27,7 +27,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "domain",
-        "finding mask problem text_files < oob query < table < triage < export",
+        "finding mask problem text_files < oob query < table < triage < alerts export",
     ),
     ("wire", "contract text login input_files < base_dirs sqlite"),
 ];
@@ -35,8 +35,8 @@ const ORDERS: [(&str, &str); 3] = [
 const RULES: &[Rule] = &[
     Rule {
         name: "pure",
-        of: "* -client -dashboard/config -dashboard/poller -dashboard/runtime -domain/oob/store \
-             -domain/text_files -domain/triage/store -program -service -wire/base_dirs \
+        of: "* -client -dashboard/config -dashboard/poller -dashboard/runtime -domain/alerts/store \
+             -domain/oob/store -domain/text_files -domain/triage/store -program -service -wire/base_dirs \
              -wire/input_files -wire/login -wire/sqlite",
         not: "tokio reqwest std::fs std::process std::thread std::env std::net::TcpListener \
               std::net::TcpStream std::net::UdpSocket std::net::ToSocketAddrs std::os::unix::net \
@@ -72,7 +72,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "sql",
-        of: "* -domain/oob/store -domain/triage/store -service/store -wire/sqlite",
+        of: "* -domain/alerts/store -domain/oob/store -domain/triage/store -service/store \
+             -wire/sqlite",
         not: "sqlx",
         remedy: "add a function to the store",
     },

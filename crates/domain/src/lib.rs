@@ -9,8 +9,10 @@
 //! - `finding`, `triage`: findings, and the decisions about them.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
+//! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 
+pub mod alerts;
 pub mod export;
 pub mod finding;
 pub mod mask;
