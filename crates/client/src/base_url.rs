@@ -153,7 +153,7 @@ fn completed(url: &Url) -> String {
     format!("{origin}{path}{prefix}")
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => {
             let name = name.trim_end_matches('.');

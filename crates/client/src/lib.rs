@@ -27,6 +27,7 @@ mod observed;
 mod raw;
 mod replay;
 mod request;
+mod webhook;
 
 mod findings;
 mod loggers;
@@ -65,6 +66,7 @@ pub use reports::{Download, ReportFile};
 pub use scandeck_domain::problem::Problem;
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
+pub use webhook::{WebhookMessage, WebhookUrl, WebhookUrlError, post_webhook};
 
 use scandeck_wire::contract::team::TEAM_VERSION;
 use scandeck_wire::contract::{MissingScanner, Unreadable};
