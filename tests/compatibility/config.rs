@@ -46,7 +46,7 @@ fn configuration_file_with_every_key_gives_same_values() {
         assert_eq!(actual, *values, "{profile}");
         assert_eq!((config.user.as_str(), config.keep_days), ("ann", Some(365)));
         assert_eq!(
-            config.screen.alert_command,
+            config.screen.alerts.command,
             ["sh", "-c", "notify-send \"$SCANDECK_TITLE\""]
         );
         assert_screen(&config.screen);

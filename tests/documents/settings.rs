@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use scandeck::config::alerts::{RuleSettings, WebhookFormat};
 use scandeck::config::file::{CommandEntry, ConfigFile, Profile};
 use scandeck::config::{Config, Environment, Flags};
 use scandeck::contract::{RedirectLevel, SCAN_MINUTES};
@@ -14,10 +15,12 @@ use super::read;
 const SCAN_PROFILES: &str = "[[scan_profiles.NAME]]";
 
 /// The tables of the file, as the headings of the page name them.
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 8] = [
     "",
     "[captures]",
     "[alerts]",
+    "[alerts.rules.NAME]",
+    "[alerts.webhooks.NAME]",
     "[[commands]]",
     SCAN_PROFILES,
     "[profiles.NAME]",
@@ -39,13 +42,7 @@ fn configuration_page_has_examples_that_can_be_read() {
     let page = read("docs/configuration.md");
     for table in TABLES {
         for row in rows(&page, table) {
-            let rest = match row.name {
-                // A default profile has to exist.
-                "default_profile" => "[profiles.prod]",
-                // Every scan has a tool.
-                name if table == SCAN_PROFILES && name != "tool" => "tool = 170",
-                _ => "",
-            };
+            let rest = needed(table, row.name);
             let text = format!("{}\n{}\n{rest}\n", table.replace("NAME", "x"), row.example);
             parse(&text).unwrap_or_else(|error| panic!("example of {}: {error}", row.name));
             assert!(
@@ -81,6 +78,19 @@ fn configuration_sample_is_valid_and_names_every_setting() {
         let is_shown = sample.contains(&format!("\n{setting} = "))
             || sample.contains(&format!("\n[{setting}]"));
         assert!(is_shown, "the sample lacks {setting}");
+    }
+}
+
+/// The settings without which an example is invalid: a default profile has to exist, a rule has
+/// events, a webhook has a URL.
+fn needed(table: &str, name: &str) -> &'static str {
+    match (table, name) {
+        ("", "default_profile") => "[profiles.prod]",
+        ("[alerts.rules.NAME]", name) if name != "on" => "on = [\"finding\"]",
+        ("[alerts.webhooks.NAME]", "format" | "insecure_http") => "url = \"https://a.test/\"",
+        // Every scan has a tool.
+        (SCAN_PROFILES, name) if name != "tool" => "tool = 170",
+        _ => "",
     }
 }
 
@@ -157,7 +167,19 @@ fn defaults() -> BTreeMap<&'static str, String> {
             "keep_days",
             or(config.keep_days.map(|days| days.to_string()), "forever"),
         ),
-        ("command", list(config.screen.alert_command)),
+        ("command", list(config.screen.alerts.command.clone())),
+        ("default_rules", "true".to_owned()),
+        ("on", "none".to_owned()),
+        ("query", "none".to_owned()),
+        ("quiet", RuleSettings::default().quiet),
+        ("to", "all channels".to_owned()),
+        ("url", "none".to_owned()),
+        ("url_command", "none".to_owned()),
+        ("url_file", "none".to_owned()),
+        (
+            "format",
+            format!("{:?}", WebhookFormat::default()).to_lowercase(),
+        ),
         ("name", "the command".to_owned()),
         ("key", "none".to_owned()),
         ("context", command.context),
@@ -209,19 +231,20 @@ fn settings(table: &str) -> Vec<String> {
     .unwrap_err();
     let (_, names) = error.split_once("use one of ").unwrap();
     let mut names: Vec<String> = names.split(", ").map(str::to_owned).collect();
-    names.retain(|name| {
-        !table.is_empty()
-            || ![
-                "captures",
-                "alerts",
-                "signals",
-                "keys",
-                "commands",
-                "profiles",
-                "scan_profiles",
-            ]
-            .contains(&name.as_str())
-    });
+    let tables: &[&str] = match table {
+        "" => &[
+            "captures",
+            "alerts",
+            "signals",
+            "keys",
+            "commands",
+            "profiles",
+            "scan_profiles",
+        ],
+        "[alerts]" => &["rules", "webhooks"],
+        _ => &[],
+    };
+    names.retain(|name| !tables.contains(&name.as_str()));
     names.sort();
     names
 }

@@ -21,14 +21,14 @@ pub fn checked(settings: ScreenSettings) -> Result<LiveSettings, Problem> {
         invalid: invalid_themes,
     } = checked_themes(&settings)?;
     let ScreenSettings {
-        alert_command: notify_command,
+        alerts,
         mouse,
         scan_profiles,
         fixed,
         ..
     } = settings;
     Ok(LiveSettings {
-        notify_command,
+        alerts,
         keymap,
         mouse,
         theme,

@@ -2,8 +2,10 @@
 //! with a message.
 
 use crate::base::{Alert, CaptureRow, Generation, TeamRequest, TextChunk, ViewJob};
+use crate::config::AlertPlan;
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
+use scandeck_domain::alerts::EventAlert;
 use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{
@@ -100,10 +102,13 @@ pub enum Effect {
     Run(Box<CommandRun>),
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
-    /// Alert the user: the bell, a notification, the configured command.
+    /// Alert the user: the bell, a notification, the program and the webhooks of the configuration.
     Alert(Box<Alert>),
-    /// Run this program from now on when the user is alerted; none if empty.
-    NotifyBy(Vec<String>),
+    /// Find out which events of an alert no other process sends; answered by `Msg::AlertClaimed`
+    /// for each channel, after the quiet time.
+    ClaimAlert(Box<AlertRequest>),
+    /// Send alerts by these programs and webhooks from now on.
+    NotifyBy(Arc<AlertPlan>),
     /// Store decisions: one batch.
     Record(Vec<Arc<Event>>),
     /// Store a setting of a workspace (by name), or of all workspaces (empty).
@@ -150,6 +155,14 @@ pub enum Effect {
         /// Which.
         keys: Vec<FindingKey>,
     },
+}
+
+/// An alert about events that other processes may send too.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlertRequest {
+    pub alert: EventAlert,
+    /// The service's clock minus this machine's, in seconds.
+    pub clock_offset: i64,
 }
 
 /// A run of a command of the configuration.

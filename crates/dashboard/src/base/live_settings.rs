@@ -1,7 +1,7 @@
 //! The settings of the configuration that change while the dashboard runs.
 
 use super::{AUTO, OwnTheme, Scheme};
-use crate::config::ScanProfile;
+use crate::config::{AlertPlan, ScanProfile};
 use crate::input::Keymap;
 use scandeck_domain::problem::Problem;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// The checked settings that do not depend on the service.
 #[derive(Clone, Debug)]
 pub struct LiveSettings {
-    /// Program and arguments of the notification command; may be empty.
-    pub notify_command: Vec<String>,
+    /// The channels and rules of alerts.
+    pub alerts: Arc<AlertPlan>,
     pub keymap: Arc<Keymap>,
     /// Whether the mouse is on.
     pub mouse: bool,
@@ -27,10 +27,10 @@ pub struct LiveSettings {
 
 impl Default for LiveSettings {
     fn default() -> Self {
-        let (notify_command, keymap, theme) = (Vec::new(), Keymap::builtin(), AUTO.to_owned());
+        let (keymap, theme) = (Keymap::builtin(), AUTO.to_owned());
         let (themes, invalid_themes) = (Vec::new(), Vec::new());
         Self {
-            notify_command,
+            alerts: Arc::default(),
             keymap,
             mouse: false,
             theme,

@@ -33,13 +33,13 @@ pub mod tab;
 pub mod team;
 pub mod time;
 
-pub use alert::Alert;
+pub use alert::{Alert, AlertFields};
 pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use effect::{
-    Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, ReportRequest, SavedExport, Secret, Ticket,
+    AlertRequest, Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect,
+    Exported, ExportedCaptures, FindingUse, ReportRequest, SavedExport, Secret, Ticket,
 };
 pub use finding_group_by::FindingGroupBy;
 pub use finding_work::{

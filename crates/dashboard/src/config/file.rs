@@ -18,10 +18,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::ConfigError;
+use super::alerts::{AlertPlan, AlertSettings};
 use super::scan_profiles::{ProfileScan, ScanProfile};
 use super::toml_error::TomlProblem;
 use scandeck_domain::oob::Network;
 use scandeck_wire::input_files::{InputKind, read_text};
+
+/// The remedy for an empty command.
+pub(super) const NAME_A_PROGRAM: &str = "name a program, or remove the line";
 
 /// The parsed file.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -37,7 +41,7 @@ pub struct ConfigFile {
     /// The theme of the dashboard, with its place in the file.
     theme: Option<Spanned<String>>,
     pub captures: Captures,
-    pub alerts: AlertSettings,
+    alerts: AlertSettings,
     /// Keys by context and action; each value with its place in the file.
     keys: BTreeMap<String, BTreeMap<String, Spanned<KeyTexts>>>,
     commands: Vec<Spanned<CommandEntry>>,
@@ -56,6 +60,9 @@ pub struct ConfigFile {
     /// The entries of `[[commands]]`, in the order of the file.
     #[serde(skip)]
     pub command_settings: Vec<CommandSetting>,
+    /// The checked settings of `[alerts]`.
+    #[serde(skip)]
+    pub alert_plan: AlertPlan,
     #[serde(skip)]
     pub path: String,
 }
@@ -147,24 +154,6 @@ impl KeyTexts {
 pub struct Captures {
     /// Older captures are deleted when the archive is opened; `None` keeps all.
     pub keep_days: Option<u16>,
-}
-
-/// Notifications in addition to the bell.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AlertSettings {
-    /// A program that is started without a shell.
-    pub command: Option<Spanned<CommandWords>>,
-}
-
-impl AlertSettings {
-    /// Program and arguments; empty without a command.
-    pub fn command(&self) -> Vec<String> {
-        self.command
-            .as_ref()
-            .map(|command| command.get_ref().split())
-            .unwrap_or_default()
-    }
 }
 
 /// A service and the settings for it.
@@ -301,26 +290,15 @@ impl ConfigFile {
         all
     }
 
-    fn check(self, text: &str) -> Result<Self, ConfigError> {
-        let at = |byte: usize, why: String, hint: &str| {
-            Err(ConfigError::new(
+    fn check(mut self, text: &str) -> Result<Self, ConfigError> {
+        let invalid = |byte: usize, why: String, hint: &str| {
+            ConfigError::new(
                 format!("{}:{}: {why}", self.path, line_of(text, byte)),
                 hint,
-            ))
+            )
         };
-        let name_a_program = "name a program, or remove the line";
-        if let Some(command) = self
-            .alerts
-            .command
-            .as_ref()
-            .filter(|command| command.get_ref().split().is_empty())
-        {
-            return at(
-                command.span().start,
-                "command of [alerts] is empty".to_owned(),
-                name_a_program,
-            );
-        }
+        let at = |byte: usize, why: String, hint: &str| Err(invalid(byte, why, hint));
+        let alert_plan = self.alerts.plan(invalid)?;
         for (name, profile) in &self.profiles {
             let start = profile.span().start;
             let profile = profile.get_ref();
@@ -339,10 +317,11 @@ impl ConfigFile {
                 return at(
                     start,
                     format!("api_key_command of profile {name} is empty"),
-                    name_a_program,
+                    NAME_A_PROGRAM,
                 );
             }
         }
+        self.alert_plan = alert_plan;
         Ok(self)
     }
 

@@ -15,6 +15,10 @@ use scandeck_wire::input_files::{InputKind, read_text};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The secret and the setting of its command, for messages.
+const KEY: &str = "API key";
+const KEY_COMMAND: &str = "api_key_command";
+
 #[derive(Clone, Debug)]
 pub enum KeySource {
     /// From `SCANDECK_API_KEY`.
@@ -77,6 +81,25 @@ impl KeySource {
         self.read_with(Stdio::null, Stdio::null).await
     }
 
+    /// Reads another secret from such a source, while another program has the terminal. `noun` and
+    /// `setting` name it in errors.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub async fn read_secret(
+        &self,
+        noun: &str,
+        setting: &str,
+    ) -> Result<SecretString, ConfigError> {
+        match self {
+            KeySource::Given(secret) => Ok(secret.clone()),
+            KeySource::File(path) => from_file(path, noun),
+            KeySource::Command(words) => {
+                from_command(words, setting, Stdio::null(), Stdio::null()).await
+            }
+        }
+    }
+
     async fn read_with(
         &self,
         stdin: fn() -> Stdio,
@@ -84,8 +107,8 @@ impl KeySource {
     ) -> Result<SecretString, ConfigError> {
         match self {
             KeySource::Given(key) => Ok(key.clone()),
-            KeySource::File(path) => from_file(path),
-            KeySource::Command(words) => from_command(words, stdin(), stderr()).await,
+            KeySource::File(path) => from_file(path, KEY),
+            KeySource::Command(words) => from_command(words, KEY_COMMAND, stdin(), stderr()).await,
         }
     }
 
@@ -100,24 +123,23 @@ impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeySource::Given(_) => f.write_str("SCANDECK_API_KEY"),
-            KeySource::Command(words) => {
-                write!(
-                    f,
-                    "api_key_command `{}`",
-                    words.first().map_or("", String::as_str)
-                )
-            }
+            KeySource::Command(words) => f.write_str(&command_name(words, KEY_COMMAND)),
             KeySource::File(path) => path.display().fmt(f),
         }
     }
 }
 
-fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
-    let io = |error| ConfigError::io("read the API key in", path, &error);
+/// A command for messages. Its arguments may be secret.
+fn command_name(words: &[String], setting: &str) -> String {
+    format!("{setting} `{}`", words.first().map_or("", String::as_str))
+}
+
+fn from_file(path: &Path, noun: &str) -> Result<SecretString, ConfigError> {
+    let io = |error| ConfigError::io(&format!("read the {noun} in"), path, &error);
     let mode = fs::metadata(path).map_err(io)?.permissions().mode();
     if mode & 0o077 != 0 {
         let message = format!(
-            "other users can read the API key in {} (mode {:04o})",
+            "other users can read the {noun} in {} (mode {:04o})",
             path.display(),
             mode & 0o7777
         );
@@ -128,26 +150,24 @@ fn from_file(path: &Path) -> Result<SecretString, ConfigError> {
     }
     let key = read_text(path, InputKind::Secret).map_err(io)?;
     parse(&key).ok_or_else(|| {
-        let message = format!("{} contains no API key", path.display());
-        ConfigError::new(
-            message,
-            "write the key into this file, on a line of its own",
-        )
+        let message = format!("{} contains no {noun}", path.display());
+        let hint = match noun {
+            KEY => "write the key into this file, on a line of its own",
+            _ => "write it into this file, on a line of its own",
+        };
+        ConfigError::new(message, hint)
     })
 }
 
 async fn from_command(
     words: &[String],
+    setting: &str,
     stdin: Stdio,
     stderr: Stdio,
 ) -> Result<SecretString, ConfigError> {
     let hint = "run it in a shell to see the error";
-    let fail = |why: String| {
-        ConfigError::new(
-            format!("{} {why}", KeySource::Command(words.to_vec())),
-            hint,
-        )
-    };
+    let fail =
+        |why: String| ConfigError::new(format!("{} {why}", command_name(words, setting)), hint);
     let Some((program, arguments)) = words.split_first() else {
         return Err(fail("is empty".into()));
     };

@@ -10,6 +10,7 @@
 //! in the state directory ([`state`]). A key is never sent to another base URL: the keys of the
 //! profile and of the first start are used only with their own base URL.
 
+pub mod alerts;
 pub mod environment;
 pub mod error;
 pub mod file;
@@ -20,7 +21,9 @@ pub mod themes;
 pub mod toml_error;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use alerts::{AlertPlan, Webhook, WebhookFormat};
 pub use environment::Environment;
 pub use error::ConfigError;
 pub use file::{CommandSetting, KeySetting, Profile, ProfileColour};
@@ -107,8 +110,8 @@ pub struct Config {
 /// dashboard runs.
 #[derive(Clone, Debug, Default)]
 pub struct ScreenSettings {
-    /// Program and arguments of the notification command; may be empty.
-    pub alert_command: Vec<String>,
+    /// The channels and rules of alerts.
+    pub alerts: Arc<AlertPlan>,
     /// Changed keys of the dashboard.
     pub keys: KeySettings,
     /// Whether the dashboard uses the mouse.
@@ -122,11 +125,12 @@ pub struct ScreenSettings {
 }
 
 impl ScreenSettings {
-    fn new(file: file::ConfigFile, path: &Path) -> Self {
+    fn new(file: file::ConfigFile, path: &Path, home: &Path) -> Self {
+        let fixed = file.fixed_settings();
         Self {
-            alert_command: file.alerts.command(),
+            alerts: Arc::new(file.alert_plan.at_home(home)),
             mouse: file.mouse,
-            fixed: file.fixed_settings(),
+            fixed,
             theme: file.theme_setting,
             themes: themes::beside(path),
             scan_profiles: file.scan_profiles,
@@ -224,7 +228,7 @@ impl Config {
             profile: owner,
             service_flags,
             keep_days: file.captures.keep_days,
-            screen: ScreenSettings::new(file, &path),
+            screen: ScreenSettings::new(file, &path, &environment.home),
         })
     }
 
@@ -240,6 +244,7 @@ impl Config {
         Ok(ScreenSettings::new(
             file::ConfigFile::read(&path, file.is_some())?,
             &path,
+            &environment.home,
         ))
     }
 

@@ -102,9 +102,10 @@ fn wrong_value(why: &str, name: &str, value: &str) -> Option<String> {
     Some(format!("`{name}` must be a {expected}"))
 }
 
-/// Whether the value may contain an API key, as the arguments of a command may.
+/// Whether the value may contain a secret, as the URL of a webhook and the arguments of a command
+/// may.
 fn is_secret(name: &str) -> bool {
-    name.starts_with("api_key") || name.ends_with("command")
+    name.starts_with("api_key") || name.starts_with("url") || name.ends_with("command")
 }
 
 /// The texts between two words, and after the second one.

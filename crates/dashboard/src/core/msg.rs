@@ -8,6 +8,7 @@ use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
 use crate::input::CustomAction;
 use crate::list::FindingsView;
 use crossterm::event::{KeyEvent, MouseEvent};
+use scandeck_domain::alerts::{AlertRoutes, EventAlert};
 use scandeck_domain::oob::{CaptureRecord, PayloadRequest};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::query::RowSet;
@@ -93,7 +94,9 @@ pub enum Msg {
     Oob(OobNews),
     /// Random numbers for new payloads: several for each, in case a token exists already.
     PayloadNumbers(Box<PayloadRequest>, Vec<u64>),
-    /// The command of an alert failed.
+    /// No other process sends these events on these channels.
+    AlertClaimed(Box<EventAlert>, AlertRoutes),
+    /// The program or a webhook of an alert failed.
     AlertFailed(Problem),
     /// A command of the configuration ended with this output, or failed.
     CommandEnded {

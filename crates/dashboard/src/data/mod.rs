@@ -10,6 +10,7 @@
 //! `text` and `model`.
 
 pub mod alerts;
+pub mod event_alerts;
 pub mod guard;
 pub mod last_visit;
 pub mod tabs;
@@ -36,6 +37,8 @@ pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive
 pub use board::{BY_NOW, Board, BoardRow};
 pub use calls::RecordedCalls;
 pub use decisions::{StoredDecisions, Triage, TriageNews};
+pub(crate) use event_alerts::AlertInputs;
+pub use event_alerts::EventAlertState;
 pub use guard::{GUARDED, Guards};
 pub use last_visit::{LastVisit, VisitChanges};
 pub(crate) use last_visit::{SOON, VISITED_AT};

@@ -300,6 +300,7 @@ impl Model {
                 .into_iter()
                 .map(|(name, text)| (name, clean(&text)))
                 .collect(),
+            ..Alert::default()
         }
     }
 

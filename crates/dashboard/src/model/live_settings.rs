@@ -15,6 +15,8 @@ impl Model {
         if new.theme != self.settings.live.theme {
             self.screen.theme = new.theme.clone();
         }
+        // A new rule looks at the present data too.
+        self.event_alerts.looked = None;
         self.settings.live = new;
         self.warn_of_contrast();
     }

@@ -174,7 +174,8 @@ impl Model {
 }
 
 fn mask_alert(mask: &Mask, alert: &mut Alert) {
-    let fields = alert.fields.iter_mut().map(|(_, value)| value);
+    let fields = alert.events.iter_mut().flatten();
+    let fields = fields.chain(&mut alert.fields).map(|(_, value)| value);
     for text in fields.chain([&mut alert.title, &mut alert.body]) {
         *text = mask.text(text).into_owned();
     }

@@ -20,6 +20,7 @@ pub mod chosen;
 pub mod decisions;
 pub mod derived;
 pub mod detail_delay;
+pub mod event_alerts;
 pub mod findings_view;
 pub mod forms;
 pub mod history;
@@ -67,8 +68,8 @@ use crate::base::{
     Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
 use crate::data::{
-    AlertState, Board, Data, Guards, LastVisit, Oob, Payloads, ScanProgress, ShownCaptures,
-    ShownTexts, Tabs, Tally, Team, TextSearch, Triage,
+    AlertState, Board, Data, EventAlertState, Guards, LastVisit, Oob, Payloads, ScanProgress,
+    ShownCaptures, ShownTexts, Tabs, Tally, Team, TextSearch, Triage,
 };
 use crate::forms::Form;
 use crate::input::{Context, KeyChord, Keymap};
@@ -101,6 +102,8 @@ pub struct Model {
     pub findings: FindingsState,
     pub captures: CapturesState,
     pub scans: ScansState,
+    /// The events that were found for alerts.
+    pub event_alerts: EventAlertState,
     pub settings: SettingsState,
     pub navigation: Navigation,
     /// The keys, and the one being handled.
@@ -291,6 +294,7 @@ impl Model {
             findings: FindingsState::default(),
             captures: CapturesState::default(),
             scans: ScansState::default(),
+            event_alerts: EventAlertState::default(),
             settings: SettingsState {
                 live: LiveSettings::default(),
                 tabs,

@@ -1,10 +1,16 @@
-//! Alerts: the bell, a notification of the terminal, and the command of the configuration.
+//! Alerts: the bell, a notification of the terminal, and the program and webhooks of the
+//! configuration.
 //!
-//! The command is started as configured, without a shell. Captured data reaches it only as
-//! environment variables (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
+//! The program is started as configured, without a shell. Data reaches it only as environment
+//! variables (`SCANDECK_TOKEN`, `SCANDECK_FROM` …) and as JSON on its standard input.
 
 use crate::base::Alert;
+use crate::config::{AlertPlan, Webhook};
+use crate::runtime::alert_body::{json_of, message};
 use crate::runtime::process::run_with_input;
+use futures::future::join_all;
+use scandeck_client::post_webhook;
+use scandeck_domain::alerts::AlertRoutes;
 use scandeck_domain::problem::Problem;
 use std::time::Duration;
 use tokio::process::Command;
@@ -70,6 +76,43 @@ impl NotifyMethod {
         };
         format!("\x07{rest}")
     }
+
+    /// The bytes for those of these channels that the terminal has.
+    pub fn sequence_on(self, alert: &Alert, routes: &AlertRoutes) -> String {
+        let all = self.sequence(alert);
+        match (routes.bell, routes.desktop) {
+            (true, true) => all,
+            (true, false) => Self::Bell.sequence(alert),
+            (false, true) => all.trim_start_matches('\x07').to_owned(),
+            (false, false) => String::new(),
+        }
+    }
+}
+
+/// Sends an alert to the program and the webhooks of these channels, at the same time. Returns what
+/// failed.
+pub async fn deliver(plan: &AlertPlan, routes: &AlertRoutes, alert: &Alert) -> Vec<Problem> {
+    let is_routed = |named: &(&String, &Webhook)| routes.webhooks.contains(named.0);
+    let webhooks = plan.webhooks.iter().filter(is_routed);
+    let posts = join_all(webhooks.map(|(name, webhook)| post(name, webhook, alert)));
+    let program = async {
+        match routes.program {
+            true => run(&plan.command, alert).await,
+            false => Ok(()),
+        }
+    };
+    let (program, posted) = futures::join!(program, posts);
+    let results = [program].into_iter().chain(posted);
+    results.filter_map(Result::err).collect()
+}
+
+async fn post(name: &str, webhook: &Webhook, alert: &Alert) -> Result<(), Problem> {
+    let url = webhook.url().await?;
+    let sent = post_webhook(&url, &message(alert, webhook.format)).await;
+    sent.map_err(|error| {
+        let why = format!("webhook {name} ({url}): {error}");
+        Problem::local(why).with_hint(format!("see [alerts.webhooks.{name}] in config.toml"))
+    })
 }
 
 /// Runs the command of the configuration for an alert.
@@ -98,20 +141,10 @@ pub async fn run(words: &[String], alert: &Alert) -> Result<(), Problem> {
             .iter()
             .map(|(name, text)| (format!("SCANDECK_{}", name.to_uppercase()), text)),
     );
-    run_with_input(command, json(alert).as_bytes(), LIMIT)
+    let input = format!("{}\n", json_of(alert));
+    run_with_input(command, input.as_bytes(), LIMIT)
         .await
         .map_err(failed)
-}
-
-fn json(alert: &Alert) -> String {
-    let own = [("title", &alert.title), ("body", &alert.body)];
-    let fields = alert.fields.iter().map(|(name, text)| (*name, text));
-    let all: serde_json::Map<_, _> = own
-        .into_iter()
-        .chain(fields)
-        .map(|(name, text)| (name.to_owned(), text.as_str().into()))
-        .collect();
-    format!("{}\n", serde_json::Value::from(all))
 }
 
 #[cfg(test)]
@@ -132,6 +165,7 @@ mod tests {
             title: "payload hit".into(),
             body: body.into(),
             fields: vec![("from", "$(id) `x`".to_owned())],
+            ..Alert::default()
         }
     }
 
@@ -177,6 +211,23 @@ mod tests {
             ),
             "{tmux:?}"
         );
+    }
+
+    #[test]
+    fn sequence_has_only_the_routed_channels() {
+        let on = |bell, desktop| {
+            let routes = AlertRoutes {
+                bell,
+                desktop,
+                ..AlertRoutes::default()
+            };
+            NotifyMethod::Osc9.sequence_on(&alert("q"), &routes)
+        };
+        let desktop = "\x1b]9;scandeck payload hit: q\x07";
+        assert_eq!(on(true, true), format!("\x07{desktop}"));
+        assert_eq!(on(true, false), "\x07");
+        assert_eq!(on(false, true), desktop);
+        assert_eq!(on(false, false), "");
     }
 
     #[tokio::test]

@@ -2,10 +2,11 @@
 //! message.
 
 use crate::base::{
-    Alert, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect, Exported,
-    ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport, TextChunk, Ticket,
-    ViewJob,
+    Alert, AlertRequest, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect,
+    Exported, ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport, TextChunk,
+    Ticket, ViewJob,
 };
+use crate::config::AlertPlan;
 use crate::core::Msg;
 use crate::core::draw::paged_text;
 use crate::data::OobNews;
@@ -63,7 +64,7 @@ impl EventLoop {
             Effect::Page(text) => self.page(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
-            Effect::NotifyBy(words) => self.notify_command = words.into(),
+            Effect::NotifyBy(plan) => self.use_alert_plan(plan),
             // The next frame detects a terminal that is gone.
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
@@ -93,6 +94,7 @@ impl EventLoop {
                 }
             }),
             Effect::Alert(alert) => self.alert(*alert),
+            Effect::ClaimAlert(request) => self.claim_alert(&request),
             Effect::DrawPayloadNumbers(payload_request) => {
                 self.draw_payload_numbers(payload_request)
             }
@@ -289,18 +291,37 @@ impl EventLoop {
     }
 
     fn alert(&mut self, alert: Alert) {
+        let plan = Arc::clone(&self.alert_plan);
+        let routes = alert.routes.clone().unwrap_or_else(|| plan.all_routes());
+        let sequence = self.notify_method.sequence_on(&alert, &routes);
         // The next frame detects a terminal that is gone.
-        let _ = self
-            .terminal
-            .write(self.notify_method.sequence(&alert).as_bytes());
-        if self.notify_command.is_empty() {
-            return;
-        }
-        let (words, answers) = (Arc::clone(&self.notify_command), self.answers.0.clone());
+        let _ = self.terminal.write(sequence.as_bytes());
+        let answers = self.answers.0.clone();
         self.tasks.spawn(async move {
-            if let Err(problem) = alert::run(&words, &alert).await {
+            for problem in alert::deliver(&plan, &routes, &alert).await {
                 let _ = answers.send(TaskReport::Msg(Box::new(Msg::AlertFailed(problem))));
             }
+        });
+    }
+
+    fn use_alert_plan(&mut self, plan: Arc<AlertPlan>) {
+        if let Some(backend) = &mut self.backend
+            && backend.client.is_some()
+            && !plan.rules.is_empty()
+        {
+            backend.alerts.begin();
+        }
+        self.alert_plan = plan;
+    }
+
+    fn claim_alert(&mut self, request: &AlertRequest) {
+        let Some(backend) = &mut self.backend else {
+            return;
+        };
+        let answers = self.answers.0.clone();
+        backend.alerts.claim(request, move |claimed, routes| {
+            let claimed = Msg::AlertClaimed(Box::new(claimed), routes);
+            let _ = answers.send(TaskReport::Msg(Box::new(claimed)));
         });
     }
 

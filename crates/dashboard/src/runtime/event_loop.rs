@@ -9,10 +9,11 @@
 //! There is no tick, so an idle screen costs nothing. Nothing in the loop waits for the network.
 
 use crate::base::{Now, PollEvent, PollPlan, Session, Tone, Update};
-use crate::config::KeySource;
+use crate::config::{AlertPlan, KeySource};
 use crate::core::{Msg, draw as view, update};
 use crate::model::Model;
 use crate::poller::{Beat, CHANNEL, FindingTextFiles, Poller};
+use crate::runtime::alert_outbox::AlertOutbox;
 use crate::runtime::browser;
 use crate::runtime::settings_watch::watch as watch_settings;
 use crate::runtime::terminal::shows_links;
@@ -78,6 +79,7 @@ pub(crate) struct Backend {
     pub archive: ArchiveHandle,
     /// None if a bundle replaces the service.
     pub team: Option<TeamHandle>,
+    pub alerts: AlertOutbox,
     /// Awaited only while the activity view is open.
     calls: Option<CallChanges>,
     cache: Option<Cache>,
@@ -118,7 +120,7 @@ pub(crate) struct EventLoop {
     pub connect: Connector,
     pub copy_method: CopyMethod,
     pub notify_method: alert::NotifyMethod,
-    pub notify_command: Arc<[String]>,
+    pub alert_plan: Arc<AlertPlan>,
     pub started: Instant,
     pub pace: FramePace,
     pub woken: Option<Instant>,
@@ -171,7 +173,7 @@ impl EventLoop {
             connect,
             copy_method: CopyMethod::of(variable),
             notify_method: alert::NotifyMethod::of(variable),
-            notify_command: settings.live.notify_command.clone().into(),
+            alert_plan: Arc::clone(&settings.live.alerts),
             started,
             pace: FramePace::default(),
             woken: None,
@@ -551,6 +553,10 @@ impl EventLoop {
         let memory = connected.memory;
         let archive = ArchiveHandle::start(&memory, beat, answers.clone(), planted.clone());
         let directory = memory.directory.clone();
+        let mut alerts = AlertOutbox::new(directory.clone());
+        if client.is_some() && !self.alert_plan.rules.is_empty() {
+            alerts.begin();
+        }
         let decisions = DecisionsHandle::start(memory, beat, answers.clone(), decided.clone());
         let team = client.clone().map(|client| TeamContext {
             client,
@@ -570,6 +576,7 @@ impl EventLoop {
             cache,
             archive,
             decisions,
+            alerts,
             team: team.map(|context| TeamHandle::start(context, beat)),
             keep_alive: connected.keep_alive,
             _poller: AbortOnDropHandle::new(task),

@@ -13,6 +13,8 @@
 
 pub mod activity;
 pub mod alert;
+pub mod alert_body;
+pub mod alert_outbox;
 pub mod archive;
 pub mod background;
 pub mod browser;

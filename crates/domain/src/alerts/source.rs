@@ -112,8 +112,14 @@ impl AlertSource<'_> {
             AlertKind::Finding => {
                 let is_new = issue.presence == Presence::New && !assessment.is_put_aside();
                 let is_back = assessment.reopened == Some(ReopenCause::Regression);
-                let title = finding_title(issue);
-                (is_new && !is_back).then(|| (format!("finding:{id}"), self.seen(issue), title))?
+                if !is_new || is_back {
+                    return None;
+                }
+                (
+                    format!("finding:{id}"),
+                    self.seen(issue),
+                    finding_title(issue),
+                )
             }
             AlertKind::Regression => self.regression(issue, assessment)?,
             AlertKind::Decision => {
@@ -121,7 +127,7 @@ impl AlertSource<'_> {
                 let is_person = assessment.source == VerdictSource::Person;
                 let is_other = is_person && !self.own_names.contains(who);
                 let at = assessment.at.filter(|_| is_other)?;
-                let key = format!("decision:{id}:{who}:{at}");
+                let key = format!("decision:{id}:{}", stamp(Some(at)));
                 (key, Some(at), "decision of a colleague".to_owned())
             }
             AlertKind::Acceptance => self.acceptance(issue, assessment)?,

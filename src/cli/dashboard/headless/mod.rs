@@ -10,6 +10,7 @@
 //! those of scandeck. The output has no colours. Commands that change the service fail with a
 //! read-only profile, and commands that delete need `--yes`.
 
+pub mod alert_watch;
 pub mod api;
 pub mod archive;
 pub mod bundle;
@@ -84,6 +85,8 @@ pub enum HeadlessCommand {
     Payloads(payloads::PayloadsArgs),
     /// Decisions: export and import as JSON lines, sync with a team
     Triage(triage::TriageArgs),
+    /// Send alerts about findings, scans and decisions by the rules of the configuration
+    Watch(alert_watch::AlertWatchArgs),
     /// Write all data about a workspace to one file, without API keys
     Bundle(bundle::BundleArgs),
     /// Import a bundle
@@ -110,6 +113,7 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
         HeadlessCommand::Captures(args) => captures::run(args).await,
         HeadlessCommand::Payloads(args) => payloads::run(args).await,
         HeadlessCommand::Triage(args) => triage::run(args).await,
+        HeadlessCommand::Watch(args) => alert_watch::run(args).await,
         HeadlessCommand::Bundle(args) => bundle::run(args).await,
         HeadlessCommand::Unbundle(args) => unbundle::run(args).await,
         HeadlessCommand::Purge(args) => purge::run(args).await,

@@ -9,6 +9,7 @@ use jiff::civil::Date;
 
 use super::{HeadlessSession, bundles, decisions};
 use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
+use scandeck_domain::alerts::AlertSource;
 use scandeck_domain::export::ExportRow;
 use scandeck_domain::query::Query;
 use scandeck_domain::table::{IntoRow, Table};
@@ -235,6 +236,27 @@ impl FindingRows {
         }
     }
 
+    /// The rows as the data that alerts are found in. `now` is the clock of the service.
+    pub fn alert_source(&self, own_names: Vec<Shared>, now: Stamp) -> AlertSource<'_> {
+        AlertSource {
+            findings: self.assessed(),
+            scans: &self.scans,
+            lists: self.others(),
+            own_names,
+            today: today(),
+            now,
+        }
+    }
+
+    fn assessed(&self) -> Vec<AssessedFinding<'_>> {
+        let rows = self.all.iter();
+        rows.map(|row| AssessedFinding {
+            issue: &row.issue,
+            assessment: &row.assessment,
+        })
+        .collect()
+    }
+
     fn tool(&self, scan: ScanId) -> Option<i64> {
         self.scans.get(scan).map(|scan| scan.tool_id)
     }
@@ -270,14 +292,7 @@ impl FindingRows {
 
     /// The rows that match.
     pub fn matching(&self, query: &Query) -> Vec<ExportRow> {
-        let assessed: Vec<AssessedFinding> = self
-            .all
-            .iter()
-            .map(|row| AssessedFinding {
-                issue: &row.issue,
-                assessment: &row.assessment,
-            })
-            .collect();
+        let assessed = self.assessed();
         let found = query.matches(&scandeck_domain::table::Rows {
             rows: &assessed,
             others: &self.others(),

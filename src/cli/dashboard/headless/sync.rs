@@ -81,10 +81,7 @@ pub async fn run(session: &HeadlessSession, args: &SyncArgs) -> anyhow::Result<(
             true => compare(&mut exchange, &workspace).await,
             false => sync(session, &member, &mut exchange, &workspace).await,
         };
-        all.push(result.map_err(|error| match error {
-            TeamError::Service(error) => anyhow::Error::from(error),
-            TeamError::Store(error) => error.into(),
-        })?);
+        all.push(result.map_err(of_team)?);
     }
     exchange.close().await;
     print(session.out, args.dry_run, &all)?;
@@ -98,6 +95,55 @@ pub async fn run(session: &HeadlessSession, args: &SyncArgs) -> anyhow::Result<(
         plural(refused, "decision")
     );
     Err(CliError::new(message, hint).into())
+}
+
+/// Receives the decisions of others in the workspaces that are shared already, if the service has a
+/// team. Nothing is sent, and no workspace is shared.
+///
+/// # Errors
+/// Those of the stores and of the service.
+pub async fn receive(session: &HeadlessSession) -> anyhow::Result<()> {
+    let member = session.member().await?;
+    let Some(member) = member.filter(|member| !member.name.is_empty()) else {
+        return Ok(());
+    };
+    let client = session.client()?.clone();
+    decisions::open(&session.memory).await?.0.close().await;
+    let mut exchange = TeamExchange::open(client, &session.memory.directory).await?;
+    let mut received = Ok(());
+    for workspace in session.workspaces().await? {
+        let workspace = TeamWorkspace {
+            service: member.service.clone(),
+            id: workspace.id,
+            name: workspace.name,
+        };
+        received = pull_shared(&mut exchange, &workspace).await;
+        if received.is_err() {
+            break;
+        }
+    }
+    exchange.close().await;
+    received.map_err(of_team)
+}
+
+async fn pull_shared(
+    exchange: &mut TeamExchange,
+    workspace: &TeamWorkspace,
+) -> Result<(), TeamError> {
+    match exchange.attach(workspace).await? {
+        Attached::Log(mut log) if log.is_shared => {
+            exchange.pull(&mut log, None).await?;
+        }
+        Attached::Log(_) | Attached::Question(_) => {}
+    }
+    Ok(())
+}
+
+fn of_team(error: TeamError) -> anyhow::Error {
+    match error {
+        TeamError::Service(error) => error.into(),
+        TeamError::Store(error) => error.into(),
+    }
 }
 
 /// The owner of the key.

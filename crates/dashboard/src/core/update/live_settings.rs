@@ -3,6 +3,7 @@
 use crate::base::{Effect, LiveSettings, Tone};
 use crate::model::Model;
 use scandeck_domain::problem::Problem;
+use std::sync::Arc;
 
 const UNCHANGED: &str = "settings unchanged";
 const RELOADED: &str = "configuration reloaded";
@@ -35,8 +36,8 @@ pub(crate) fn handle_settings_read(
     let was_on = model.screen.mouse.is_on;
     // A fixed setting is not in use yet, so the next change still names it.
     let fixed = old.fixed.clone();
-    if old.notify_command != new.notify_command {
-        effects.push(Effect::NotifyBy(new.notify_command.clone()));
+    if old.alerts != new.alerts {
+        effects.push(Effect::NotifyBy(Arc::clone(&new.alerts)));
     }
     model.use_settings(LiveSettings { fixed, ..new });
     if model.screen.mouse.is_on != was_on {
@@ -55,12 +56,11 @@ pub(crate) fn handle_settings_read(
 mod tests {
     use super::*;
     use crate::base::{OwnTheme, Scheme};
-    use crate::config::ThemeFile;
     use crate::config::file::KeySetting;
+    use crate::config::{AlertPlan, ThemeFile};
     use crate::core::Msg;
     use crate::input::Keymap;
     use crate::testing::TestDashboard;
-    use std::sync::Arc;
 
     fn settings() -> LiveSettings {
         let text = "base = \"light\"\nhigh = \"#ffff00\"".to_owned();
@@ -94,22 +94,22 @@ mod tests {
             keys: vec!["Z".into()],
         };
         let keymap = Arc::new(Keymap::builtin().rebound(&[zoom]).unwrap());
-        let notify_command = vec!["beep".to_owned()];
+        let alerts = Arc::new(AlertPlan {
+            command: vec!["beep".to_owned()],
+            ..AlertPlan::default()
+        });
         let effects = reload(
             &mut app,
             LiveSettings {
                 keymap,
                 mouse: true,
                 theme: "dusk".into(),
-                notify_command,
+                alerts: Arc::clone(&alerts),
                 ..settings()
             },
         );
         assert!(effects.contains(&Effect::Mouse(true)), "{effects:?}");
-        assert!(
-            effects.contains(&Effect::NotifyBy(vec!["beep".to_owned()])),
-            "{effects:?}"
-        );
+        assert!(effects.contains(&Effect::NotifyBy(alerts)), "{effects:?}");
         assert_eq!(
             app.model.scheme().map(|(scheme, _)| scheme),
             Some(Scheme::Light)

@@ -352,7 +352,9 @@ fn masked_notifications_have_stand_ins() {
     let mut effects = vec![Effect::Alert(Box::new(Alert {
         title: "hit at probe".into(),
         body: "t1.acme.test".into(),
+        events: vec![vec![("target", "t1.acme.test".to_owned())]],
         fields,
+        routes: None,
     }))];
     dashboard.model.mask_effects(&mut effects);
     let [Effect::Alert(alert)] = &effects[..] else {
@@ -363,6 +365,7 @@ fn masked_notifications_have_stand_ins() {
         "{alert:?}"
     );
     assert!(alert.fields[0].1.starts_with("ip-"));
+    assert!(alert.events[0][0].1.starts_with("host-"));
 }
 
 #[test]

@@ -20,6 +20,8 @@ mod calls_tests;
 #[cfg(test)]
 mod custom_tests;
 #[cfg(test)]
+mod event_alerts_tests;
+#[cfg(test)]
 mod forms_tests;
 #[cfg(test)]
 mod keys_tests;
@@ -123,6 +125,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.
     model.end_count_since();
+    model.find_event_alerts(effects);
     model.request_view(effects);
     // It finds what was seen or decided among the effects, so all of those come before it.
     model.remember_looked(before.workspace, effects);
@@ -196,7 +199,8 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::PayloadNumbers(payload_request, numbers) => {
             payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)
         }
-        Msg::AlertFailed(problem) => model.notify_problem("alert command", &problem),
+        Msg::AlertClaimed(alert, routes) => model.handle_alert_claimed(&alert, routes, effects),
+        Msg::AlertFailed(problem) => model.notify_problem("alert not delivered", &problem),
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
         Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, effects),
         Msg::NextChunk => model.run_chunk(effects),

@@ -1,0 +1,161 @@
+//! `scandeck watch`: alerts about findings, scans and decisions, without a dashboard.
+//!
+//! ```text
+//!   every minute: lists, decisions of the team ─► AlertSource, rules ─► SentAlerts: new? ─► program, webhooks, terminal, a line
+//! ```
+//!
+//! Events of the quiet time are found again by the next look. What a dashboard has sent is not sent
+//! again, and the reverse.
+
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write, stderr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Timestamp;
+
+use super::rows::FindingRows;
+use super::{HeadlessSession, ServiceArgs, sync};
+use crate::cli::error::CliError;
+use crate::cli::stdio;
+use scandeck_client::Error;
+use scandeck_dashboard::base::Alert;
+use scandeck_dashboard::config::AlertPlan;
+use scandeck_dashboard::runtime::alert::{NotifyMethod, deliver};
+use scandeck_dashboard::runtime::alert_body::json_of;
+use scandeck_dashboard::runtime::alert_outbox::{begin, channels, claim, service_now};
+use scandeck_domain::alerts::{AlertRoutes, ClaimedEvents, EventAlert};
+use scandeck_domain::query::value::span;
+use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::text;
+
+/// Shortest time between two looks: a look reads all lists.
+const MOST_OFTEN: u64 = 5;
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  scandeck watch --profile prod --every 5m
+  scandeck watch --once   # for cron")]
+pub struct AlertWatchArgs {
+    #[command(flatten)]
+    service: ServiceArgs,
+    /// Time between two looks at the service: 30s, 5m, 1h, …
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = interval)]
+    every: Duration,
+    /// Look once and exit
+    #[arg(long)]
+    once: bool,
+}
+
+/// Sends alerts until the command is stopped.
+///
+/// # Errors
+/// When there is no rule, the service rejects the key, and with `--once` every error.
+pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
+    let session = HeadlessSession::open(&args.service).await?;
+    let plan = AlertPlan::clone(&session.config.screen.alerts);
+    if plan.rules.is_empty() {
+        let hint = "add [alerts.rules.NAME] to the configuration, or remove default_rules = false";
+        return Err(CliError::new("there are no alert rules", hint).into());
+    }
+    let mut is_reported = false;
+    loop {
+        let looked = look(&session, &plan).await;
+        if args.once {
+            return looked.map(|()| ExitCode::SUCCESS);
+        }
+        match looked {
+            Ok(()) => is_reported = false,
+            Err(error) if is_temporary(&error) => {
+                // One line for each time that the service is away.
+                if !std::mem::replace(&mut is_reported, true) {
+                    let cause = format!("{error:#}");
+                    note!("scandeck: {} (retrying)", text::clean(&cause));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        tokio::time::sleep(args.every).await;
+    }
+}
+
+fn is_temporary(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<Error>()
+        .is_some_and(Error::is_transient)
+}
+
+/// Looks once and sends what is new.
+async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<()> {
+    // Without the service, the lists of a bundle would be read: they are no news.
+    session.workspaces().await?;
+    let clock_offset = session.clock_offset().unwrap_or(0);
+    begin(&session.memory.directory, clock_offset).await?;
+    let own_names = own_names(session).await?;
+    sync::receive(session).await?;
+    let rows = FindingRows::load(session).await?;
+    let alerts = rows
+        .alert_source(own_names, service_now(clock_offset))
+        .alerts(&plan.rules, |_, _| false);
+    for alert in &alerts {
+        let mut sent: Option<(EventAlert, AlertRoutes)> = None;
+        for (channel, routes) in channels(&alert.rule.routes) {
+            // Without a terminal, bell and desktop are left to a dashboard.
+            if routes.is_shown() && !stderr().is_terminal() {
+                continue;
+            }
+            let directory = &session.memory.directory;
+            let claimed = claim(directory, &channel, alert, clock_offset).await?;
+            let ClaimedEvents::Now(claimed) = claimed else {
+                continue;
+            };
+            if claimed.events.is_empty() {
+                continue;
+            }
+            send(plan, &Alert::of_events(&claimed, routes.clone()), &routes).await;
+            sent = sent.or(Some((claimed, routes)));
+        }
+        if let Some((claimed, routes)) = sent {
+            print(session, &Alert::of_events(&claimed, routes))?;
+        }
+    }
+    Ok(())
+}
+
+/// The user's names: of this machine, and of the key in a team.
+async fn own_names(session: &HeadlessSession) -> anyhow::Result<Vec<Shared>> {
+    let mut names = BTreeSet::from([Shared::from(session.memory.who.as_str())]);
+    names.extend(session.member().await?.map(|member| member.name));
+    Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
+}
+
+async fn send(plan: &AlertPlan, alert: &Alert, routes: &AlertRoutes) {
+    let method = NotifyMethod::of(|name| std::env::var(name).ok());
+    let sequence = method.sequence_on(alert, routes);
+    let _ = stderr().write_all(sequence.as_bytes());
+    for problem in deliver(plan, routes, alert).await {
+        note!("scandeck: {}", text::clean(&problem.to_string()));
+    }
+}
+
+/// A line for each alert; JSON lines with `--json`.
+fn print(session: &HeadlessSession, alert: &Alert) -> anyhow::Result<()> {
+    if session.out.json {
+        let json = json_of(alert).to_string();
+        return stdio::print(format!("{}\n", text::escaped_json(&json)).as_bytes());
+    }
+    let now = Stamp(Timestamp::now());
+    session
+        .out
+        .line(&format!("{now} {}: {}", alert.title, alert.body))
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = span(text).and_then(|seconds| u64::try_from(seconds).ok());
+    match seconds {
+        Some(seconds) if seconds >= MOST_OFTEN => Ok(Duration::from_secs(seconds)),
+        Some(_) => Err(format!("use {MOST_OFTEN}s or more")),
+        None => Err("use 30s, 5m, 1h or 1h30m".to_owned()),
+    }
+}
