@@ -15,6 +15,7 @@ mod script;
 mod shell;
 mod stores;
 mod triage;
+mod watch;
 
 use std::path::Path;
 use std::process::Stdio;
