@@ -41,7 +41,7 @@ async fn scan(cli: &CliFixture, target: i64, findings: Vec<NewFinding>, outcome:
     let scan = cli.service.scan(target).await;
     cli.service.runner.finish_scans(1);
     let path = format!("/scans/{scan}");
-    let has_ended = |scan: &Value| !scan["data"]["end_time"].is_null();
+    let has_ended = |scan: &Value| !scan["end_time"].is_null();
     cli.service.until(&path, has_ended).await;
 }
 

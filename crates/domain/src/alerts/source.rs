@@ -297,7 +297,7 @@ impl AlertSource<'_> {
     fn scan_event(&self, kind: AlertKind, scan: &Scan) -> AlertEvent {
         let target = self.lists.target_name(scan.target_id);
         let target = target.map(ToString::to_string).unwrap_or_default();
-        let tool = Tool(scan.tool_id).to_string();
+        let tool = tool_name(scan.tool_id);
         let risks = scan.result_summary.by_risk().into_iter().zip(Risk::DOWN);
         let counts: Vec<String> = risks
             .filter_map(|(count, risk)| Some((count.filter(|count| *count > 0)?, risk)))
@@ -358,6 +358,12 @@ impl AlertSource<'_> {
     fn is_recent(&self, at: Option<Stamp>) -> bool {
         at.is_none_or(|at| at.as_second() >= self.now.as_second() - ALERT_WINDOW)
     }
+}
+
+fn tool_name(id: i64) -> String {
+    let tool = Tool(id);
+    let name = tool.name().map(str::to_owned);
+    name.unwrap_or_else(|| tool.to_string())
 }
 
 /// `new critical finding`, and whether it is known to be exploited.

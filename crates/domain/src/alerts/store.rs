@@ -25,6 +25,10 @@ const CONTENTS: &str = "sent alerts";
 /// Seconds after which a sent alert is forgotten: its event is too old by then.
 const FORGOTTEN: i64 = 90 * 24 * 3600;
 
+/// Attempts to open a file that another process holds, and the pause before the next one.
+const RETRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
 const SCHEMA: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS first_use (at INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sent (channel TEXT NOT NULL, key TEXT NOT NULL, \
@@ -55,6 +59,17 @@ impl SentAlerts {
     /// # Errors
     /// When it cannot be made or read.
     pub async fn open(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
+        // SQLite does not wait for another process that makes the file at the same moment.
+        for _ in 0..RETRIES {
+            match Self::try_open(directory, now).await {
+                Err(StoreError::Held { .. }) => tokio::time::sleep(PAUSE).await,
+                opened => return opened,
+            }
+        }
+        Self::try_open(directory, now).await
+    }
+
+    async fn try_open(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
         let path = directory.join(FILE);
         std::fs::create_dir_all(directory)
             .and_then(|()| make_private(&path))
@@ -128,7 +143,8 @@ impl SentAlerts {
                 .bind(&event.key)
                 .fetch_optional(&mut *change)
                 .await?;
-            if sent.is_none() && !is_old {
+            let is_repeated = new.events.iter().any(|one| one.key == event.key);
+            if sent.is_none() && !is_old && !is_repeated {
                 new.events.push(event.clone());
             }
         }

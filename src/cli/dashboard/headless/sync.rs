@@ -109,6 +109,8 @@ pub async fn receive(session: &HeadlessSession) -> anyhow::Result<()> {
     };
     let client = session.client()?.clone();
     decisions::open(&session.memory).await?.0.close().await;
+    let archive = decisions::open_archive(&session.memory).await?;
+    archive.close().await;
     let mut exchange = TeamExchange::open(client, &session.memory.directory).await?;
     let mut received = Ok(());
     for workspace in session.workspaces().await? {
