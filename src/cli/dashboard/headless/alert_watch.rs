@@ -28,6 +28,7 @@ use scandeck_dashboard::runtime::alert_outbox::{begin, channels, claim, service_
 use scandeck_domain::alerts::{AlertRoutes, ClaimedEvents, EventAlert};
 use scandeck_domain::query::value::span;
 use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::sqlite::StoreError;
 use scandeck_wire::text;
 
 /// Shortest time between two looks: a look reads all lists.
@@ -80,10 +81,11 @@ pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Whether the service or a file may be usable at the next look.
 fn is_temporary(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<Error>()
-        .is_some_and(Error::is_transient)
+    let of_service = error.downcast_ref::<Error>();
+    let of_file = error.downcast_ref::<StoreError>();
+    of_service.is_some_and(Error::is_transient) || of_file.is_some_and(StoreError::is_temporary)
 }
 
 /// Looks once and sends what is new.
