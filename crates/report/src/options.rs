@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::{ReportDecision, ReportFinding, Standing};
 use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat};
 
-/// An enumeration with a name for each value, which is the same in TOML and on command lines.
+/// An enumeration with a name for each value, which is the same in TOML and on command lines, and a
+/// meaning for the help.
 macro_rules! report_choice {
-    ($(#[$meta:meta])* $name:ident { $($(#[$attr:meta])* $variant:ident $text:literal,)+ }) => {
+    ($(#[$meta:meta])* $name:ident { $($variant:ident $text:literal $meaning:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum $name {
-            $($(#[$attr])* #[serde(rename = $text)] $variant,)+
+            $(#[doc = $meaning] #[serde(rename = $text)] $variant,)+
         }
 
         impl $name {
@@ -26,6 +27,13 @@ macro_rules! report_choice {
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
+                }
+            }
+
+            /// A few words for the help.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning,)+
                 }
             }
 
@@ -44,52 +52,43 @@ macro_rules! report_choice {
 report_choice! {
     /// The chapters of a report.
     ChapterKind {
-        /// A kind of finding, with its places in a table.
-        Class "class",
-        Target "target",
-        Risk "risk",
+        Class "class" "one for each class of finding, with its places in a table",
+        Target "target" "one for each target",
+        Risk "risk" "one for each risk",
     }
 }
 
 report_choice! {
     /// The verdict of a finding, as a report selects it.
     ReportVerdict {
-        Confirmed "confirmed",
-        /// Undecided, in review, or the decision is no longer valid.
-        Open "open",
-        RiskAccepted "risk-accepted",
-        Fixed "fixed",
-        /// Confirmed or open, but the latest scan did not find it.
-        Absent "absent",
-        NotApplicable "not-applicable",
-        Duplicate "duplicate",
-        FalsePositive "false-positive",
+        Confirmed "confirmed" "confirmed by a person",
+        Open "open" "undecided, in review, or the decision is no longer valid",
+        RiskAccepted "risk-accepted" "the risk is accepted",
+        Fixed "fixed" "fixed",
+        Absent "absent" "confirmed or open, but not found by the latest scan",
+        NotApplicable "not-applicable" "it does not apply",
+        Duplicate "duplicate" "a duplicate of another finding",
+        FalsePositive "false-positive" "not a weakness",
     }
 }
 
 report_choice! {
     /// How much evidence the pages show. Data formats have all evidence unless it is `none`.
     EvidenceDetail {
-        None "none",
-        /// That of the first place of each chapter.
-        First "first",
-        All "all",
+        None "none" "no evidence",
+        First "first" "that of the first place of each chapter",
+        All "all" "that of all places",
     }
 }
 
 report_choice! {
     /// A part of a report that can be added or removed.
     ReportPart {
-        /// Earlier findings, and scans that did not find them.
-        History "history",
-        /// Internal notes, tags, and who decided.
-        Notes "notes",
-        /// The scans with their settings.
-        Coverage "coverage",
-        /// The ids of findings and scans.
-        Appendix "appendix",
-        /// Findings of risk info.
-        Info "info",
+        History "history" "earlier findings, and scans that did not find them",
+        Notes "notes" "internal notes, tags, and who decided",
+        Coverage "coverage" "the scans with their settings",
+        Appendix "appendix" "the ids of findings and scans",
+        Info "info" "findings of risk info",
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::error::CliError;
 use scandeck_dashboard::runtime::read_report_template;
@@ -19,21 +20,20 @@ pub struct ReportOptionArgs {
     /// Texts, logo and options of a client, as TOML; examples in assets/reports
     #[arg(long, value_name = "FILE")]
     template: Option<PathBuf>,
-    /// Chapters: class, target, risk [default: class]
-    #[arg(long, value_name = "KIND", value_parser = ChapterKind::from_name)]
+    /// Chapters [default: class]
+    #[arg(long, value_name = "KIND", value_parser = chapter_kind())]
     group_by: Option<ChapterKind>,
-    /// Findings with these verdicts, separated by commas: confirmed, open, risk-accepted, fixed,
-    /// absent, not-applicable, duplicate, false-positive [default: confirmed,open]
-    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = ReportVerdict::from_name)]
+    /// Findings with these verdicts, separated by commas [default: confirmed,open]
+    #[arg(long, value_name = "VERDICTS", value_delimiter = ',', value_parser = verdict())]
     verdicts: Vec<ReportVerdict>,
-    /// Evidence on the pages: none, first (of each chapter), all [default: first]
-    #[arg(long, value_name = "DETAIL", value_parser = EvidenceDetail::from_name)]
+    /// Evidence on the pages [default: first]
+    #[arg(long, value_name = "DETAIL", value_parser = evidence())]
     evidence: Option<EvidenceDetail>,
-    /// Add a part: history, notes, coverage, appendix, info; repeatable
-    #[arg(long, value_name = "PART", value_parser = ReportPart::from_name)]
+    /// Add a part; repeatable
+    #[arg(long, value_name = "PART", value_parser = part())]
     include: Vec<ReportPart>,
     /// Remove a part; repeatable
-    #[arg(long, value_name = "PART", value_parser = ReportPart::from_name)]
+    #[arg(long, value_name = "PART", value_parser = part())]
     exclude: Vec<ReportPart>,
 }
 
@@ -85,9 +85,70 @@ impl ReportOptionArgs {
     }
 }
 
+fn chapter_kind() -> impl TypedValueParser<Value = ChapterKind> {
+    // The API calls a class a vulnerability.
+    let named = |kind: ChapterKind| match kind {
+        ChapterKind::Class => described(kind.as_str(), kind.meaning()).alias("vulnerability"),
+        _ => described(kind.as_str(), kind.meaning()),
+    };
+    PossibleValuesParser::new(ChapterKind::ALL.map(named)).try_map(|name| match &*name {
+        "vulnerability" => Ok(ChapterKind::Class),
+        name => ChapterKind::from_name(name),
+    })
+}
+
+fn verdict() -> impl TypedValueParser<Value = ReportVerdict> {
+    let named = |verdict: ReportVerdict| described(verdict.as_str(), verdict.meaning());
+    PossibleValuesParser::new(ReportVerdict::ALL.map(named))
+        .try_map(|name| ReportVerdict::from_name(&name))
+}
+
+fn evidence() -> impl TypedValueParser<Value = EvidenceDetail> {
+    let named = |detail: EvidenceDetail| described(detail.as_str(), detail.meaning());
+    PossibleValuesParser::new(EvidenceDetail::ALL.map(named))
+        .try_map(|name| EvidenceDetail::from_name(&name))
+}
+
+fn part() -> impl TypedValueParser<Value = ReportPart> {
+    let named = |part: ReportPart| described(part.as_str(), part.meaning());
+    PossibleValuesParser::new(ReportPart::ALL.map(named))
+        .try_map(|name| ReportPart::from_name(&name))
+}
+
+fn described(name: &'static str, meaning: &'static str) -> PossibleValue {
+    PossibleValue::new(name).help(meaning)
+}
+
 #[cfg(test)]
 mod tests {
+    use clap::{CommandFactory, Parser};
+
     use super::*;
+
+    #[derive(clap::Parser)]
+    struct Command {
+        #[command(flatten)]
+        report: ReportOptionArgs,
+    }
+
+    #[test]
+    fn help_explains_every_value() {
+        let help = Command::command().render_long_help().to_string();
+        for line in [
+            "- history:  earlier findings",
+            "- class:  one for each class",
+            "- absent:",
+        ] {
+            assert!(help.contains(line), "{line}: {help}");
+        }
+    }
+
+    #[test]
+    fn class_has_the_name_of_the_api_too() {
+        let kind = |name| Command::try_parse_from(["x", "--group-by", name]).map(|it| it.report);
+        assert_eq!(kind("vulnerability").unwrap().group_by, Some(ChapterKind::Class));
+        assert!(kind("host").is_err());
+    }
 
     #[test]
     fn command_line_chooses_options() {
