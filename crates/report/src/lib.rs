@@ -26,6 +26,7 @@ mod options;
 mod pdf;
 mod spreadsheet;
 mod template;
+mod template_file;
 mod view;
 mod words;
 mod xlsx;
@@ -47,6 +48,7 @@ pub use options::{
 };
 pub use spreadsheet::{CsvTable, neutral};
 pub use template::{ReportTemplate, SeverityScale, TemplateError};
+pub use template_file::read_report_template;
 pub use words::Words;
 
 /// The supported formats.

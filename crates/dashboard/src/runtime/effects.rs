@@ -12,7 +12,6 @@ use crate::core::draw::paged_text;
 use crate::data::OobNews;
 use crate::list::view;
 use crate::runtime::event_loop::EventLoop;
-use crate::runtime::report_template::read_report_template;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
     CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, alert, archive,
@@ -26,6 +25,7 @@ use scandeck_domain::oob::{CaptureRecord, Payload, PayloadBook, PayloadRequest, 
 use scandeck_domain::triage::settings::setting;
 use scandeck_domain::triage::{self, ListedFinding};
 use scandeck_report::ReportTemplate;
+use scandeck_report::read_report_template;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
 use std::io::{self, stdin};

@@ -6,11 +6,10 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::error::CliError;
-use scandeck_dashboard::runtime::read_report_template;
 use scandeck_domain::export::{ExportFormat, ReportFrame};
 use scandeck_report::{
     ChapterKind, ChosenOptions, EvidenceDetail, ReportPart, ReportScan, ReportTemplate,
-    ReportVerdict,
+    ReportVerdict, read_report_template,
 };
 
 /// Only for the formats html, json, pdf, docx and xlsx.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scandeck_report::{Logo, ReportTemplate};
+use super::{Logo, ReportTemplate};
 use scandeck_wire::input_files::{InputKind, read, read_text};
 
 /// The template in a file, with its logo.
