@@ -24,6 +24,7 @@ mod logo;
 mod markdown;
 mod options;
 mod pdf;
+mod preview;
 mod spreadsheet;
 mod template;
 mod template_file;
@@ -46,6 +47,7 @@ pub use logo::{Logo, LogoError};
 pub use options::{
     ChapterKind, ChosenOptions, EvidenceDetail, ReportOptions, ReportPart, ReportVerdict,
 };
+pub use preview::{ReportPreview, preview};
 pub use spreadsheet::{CsvTable, neutral};
 pub use template::{ReportTemplate, SeverityScale, TemplateError};
 pub use template_file::read_report_template;

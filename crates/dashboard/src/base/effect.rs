@@ -65,6 +65,9 @@ pub enum Effect {
     },
     /// Write findings with their decisions into a file, as `Save` does; made off the UI thread.
     Export(Box<Exported>),
+    /// Read the template of a report, and what the report would begin with; answered by
+    /// `Msg::ReportPreviewed`.
+    PreviewReport(Box<Exported>),
     /// Write captured requests into a file.
     ExportCaptures(Box<ExportedCaptures>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.

@@ -13,6 +13,7 @@ use scandeck_domain::oob::{CaptureRecord, PayloadRequest};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::query::RowSet;
 use scandeck_domain::triage::Correlated;
+use scandeck_report::ReportPreview;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug)]
@@ -55,6 +56,11 @@ pub enum Msg {
     Connected(Result<Session, Problem>),
     /// The report formats that the service lists in its OpenAPI document.
     ReportFormats(BTreeSet<String>),
+    /// The report with the template in this file would begin like this, or why it was not read.
+    ReportPreviewed {
+        template: String,
+        result: Box<Result<ReportPreview, Problem>>,
+    },
     /// The API key was read again from its source; whether it is another one.
     KeyRead {
         source: String,

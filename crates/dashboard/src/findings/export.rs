@@ -46,7 +46,9 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
         .ok_or("format is missing")?;
     let (ids, query) = chosen(model, args.query())?;
     let report = ReportRequest::default();
-    send(model, &ids, (format, query, args.text()), report, effects)
+    let named = (format, query, args.text());
+    effects.push(Effect::Export(exported(model, &ids, named, report)?));
+    Ok(())
 }
 
 /// Writes a report of these findings without the service.
@@ -57,6 +59,29 @@ pub(crate) fn write(
     report: ReportRequest,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
+    effects.push(Effect::Export(report_of(model, ids, format, report)?));
+    Ok(())
+}
+
+/// Previews a report of these findings.
+pub(crate) fn preview(
+    model: &Model,
+    ids: &[IssueId],
+    format: ExportFormat,
+    report: ReportRequest,
+    effects: &mut Vec<Effect>,
+) -> Result<(), String> {
+    let made = report_of(model, ids, format, report)?;
+    effects.push(Effect::PreviewReport(made));
+    Ok(())
+}
+
+fn report_of(
+    model: &Model,
+    ids: &[IssueId],
+    format: ExportFormat,
+    report: ReportRequest,
+) -> Result<Box<Exported>, String> {
     let workspace = model
         .workspace()
         .map(|workspace| workspace.name.to_string())
@@ -67,16 +92,15 @@ pub(crate) fn write(
         format.ending()
     ));
     let named = (format, String::new(), Some(name));
-    send(model, ids, named, report, effects)
+    exported(model, ids, named, report)
 }
 
-fn send(
+fn exported(
     model: &Model,
     ids: &[IssueId],
     (format, query, name): (ExportFormat, String, Option<String>),
     report: ReportRequest,
-    effects: &mut Vec<Effect>,
-) -> Result<(), String> {
+) -> Result<Box<Exported>, String> {
     let workspace = model.workspace_name();
     let retests = retests(model, &workspace);
     let rows: Vec<ExportRow> = ids
@@ -98,7 +122,7 @@ fn send(
         true => with_scope(model, report),
         false => report,
     };
-    effects.push(Effect::Export(Box::new(Exported {
+    Ok(Box::new(Exported {
         name,
         format,
         title: workspace,
@@ -107,8 +131,7 @@ fn send(
         rows,
         report,
         mask: None,
-    })));
-    Ok(())
+    }))
 }
 
 /// The request with the targets and scans of the workspace.

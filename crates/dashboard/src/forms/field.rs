@@ -87,6 +87,8 @@ fields! {
     InternalNotes;
     Coverage;
     Appendix;
+    /// Its findings of risk info.
+    InfoRisk;
     /// The finding to which captured requests are added.
     Into;
     /// Who makes a report.

@@ -18,8 +18,10 @@ use crate::base::{FormTag, Job, JobState, Secret};
 use crate::config::ScanProfile;
 use crate::data::Data;
 use crate::text::TextInput;
+use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{EventId, FindingKey, IssueId, ManualFinding, Verdict};
+use scandeck_report::{ChosenOptions, ReportPreview};
 use scandeck_wire::contract::{NewScan, ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use scandeck_wire::text;
 use std::collections::BTreeMap;
@@ -98,6 +100,8 @@ pub struct FormSubject {
     pub sets: Vec<IdSet>,
     /// Report formats that the service refused, with its reasons.
     pub refused_formats: BTreeMap<String, String>,
+    /// The template of a report with its data.
+    pub preview: Option<TemplatePreview>,
     /// The manual finding.
     pub manual: Option<Box<ManualFindingDraft>>,
     /// The finding to which a payload can be bound, with its name.
@@ -118,6 +122,18 @@ pub struct RefusedScans {
     /// The chosen profile.
     pub profile: usize,
     pub scans: Vec<NewScan>,
+}
+
+/// How a report with a template would begin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplatePreview {
+    /// The file.
+    pub template: String,
+    pub format: ExportFormat,
+    pub chosen: ChosenOptions,
+    pub issues: Vec<IssueId>,
+    /// None until it is read.
+    pub result: Option<Result<ReportPreview, Problem>>,
 }
 
 /// Ids that a report can cover, with the label of the choice: `marked`, `all shown`.

@@ -149,7 +149,9 @@ impl Model {
                 Effect::Page(Some(text)) => *text = mask.text(text).into_owned(),
                 Effect::Save { content, .. } => *content = mask.bytes(content).into(),
                 Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
-                Effect::Export(exported) => exported.mask = Some(mask.clone()),
+                Effect::Export(exported) | Effect::PreviewReport(exported) => {
+                    exported.mask = Some(mask.clone());
+                }
                 Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
                 Effect::Run(run) => {
                     run.variables

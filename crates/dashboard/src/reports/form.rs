@@ -3,7 +3,8 @@
 use crate::base::{Call, FormTag, Job, ReportRequest};
 use crate::data::Data;
 use crate::forms::{
-    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, is_web_url, message_of,
+    FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, TemplatePreview,
+    is_web_url, message_of,
 };
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
@@ -80,11 +81,12 @@ const VERDICTS: [(&str, &[ReportVerdict]); 4] = [
 ];
 
 /// The parts of a report that scandeck writes.
-const PARTS: [(FieldId, &str, ReportPart); 4] = [
+const PARTS: [(FieldId, &str, ReportPart); 5] = [
     (FieldId::History, "History", ReportPart::History),
     (FieldId::InternalNotes, "Internal notes", ReportPart::Notes),
     (FieldId::Coverage, "Coverage", ReportPart::Coverage),
     (FieldId::Appendix, "Ids", ReportPart::Appendix),
+    (FieldId::InfoRisk, "Info findings", ReportPart::Info),
 ];
 
 /// The fields that only a report of scandeck has.
@@ -147,51 +149,123 @@ pub(crate) fn open(sets: Vec<IdSet>) -> Form {
 }
 
 fn option_fields() -> Vec<FormField> {
-    let mut defaults = ReportOptions::default();
-    let at = |names: &[&str], name: &str| names.iter().position(|one| *one == name).unwrap_or(0);
-    let chapters = at(&ChapterKind::NAMES, defaults.group_by.as_str());
-    let evidence = at(&EvidenceDetail::NAMES, defaults.evidence.as_str());
+    // The first choice, which `name_unset` names, leaves an option as the template has it.
+    let choice = |id, label, names: &[&str]| {
+        FormField::choice(id, label, [""].iter().chain(names).copied(), 0)
+    };
+    let verdicts = VERDICTS.map(|(label, _)| label);
     let mut fields = vec![
         FormField::line(FieldId::Template, "Template", "")
             .with_help("TOML file with texts and options of a client; optional"),
-        FormField::choice(FieldId::Chapters, "Chapters", ChapterKind::NAMES, chapters),
-        FormField::choice(
-            FieldId::ReportVerdicts,
-            "Verdicts",
-            VERDICTS.map(|(label, _)| label),
-            0,
-        ),
-        FormField::choice(
-            FieldId::Evidence,
-            "Evidence",
-            EvidenceDetail::NAMES,
-            evidence,
-        )
-        .with_help("first: of one place in each chapter"),
+        choice(FieldId::Chapters, "Chapters", &ChapterKind::NAMES),
+        choice(FieldId::ReportVerdicts, "Verdicts", &verdicts),
+        choice(FieldId::Evidence, "Evidence", &EvidenceDetail::NAMES)
+            .with_help("first: of one place in each chapter"),
     ];
-    fields.extend(PARTS.map(|(id, label, part)| {
-        FormField::toggle(id, label, *part.of(&mut defaults)).with_help("include in the report")
-    }));
+    fields.extend(PARTS.map(|(id, label, _)| choice(id, label, &["no", "yes"])));
     fields
 }
 
-/// The options of the form that are not the defaults: a template keeps the others.
+/// The options that the form names; a template, or else the format, decides the others.
 fn chosen(form: &Form) -> ChosenOptions {
-    let mut defaults = ReportOptions::default();
-    let group_by = ChapterKind::ALL.get(form.choice(FieldId::Chapters));
-    let verdicts = VERDICTS.get(form.choice(FieldId::ReportVerdicts));
-    let verdicts = verdicts.map(|(_, verdicts)| verdicts.iter().copied().collect());
-    let evidence = EvidenceDetail::ALL.get(form.choice(FieldId::Evidence));
-    let parts = PARTS.map(|(id, _, part)| (part, form.choice(id) == 1));
+    let at = |id| form.choice(id).checked_sub(1);
+    let verdicts = at(FieldId::ReportVerdicts).and_then(|at| VERDICTS.get(at));
+    let parts = PARTS.into_iter();
+    let parts = parts.filter_map(|(id, _, part)| Some((part, at(id)? == 1)));
     ChosenOptions {
-        group_by: group_by.copied().filter(|one| *one != defaults.group_by),
-        verdicts: verdicts.filter(|some| *some != defaults.verdicts),
-        evidence: evidence.copied().filter(|one| *one != defaults.evidence),
-        parts: parts
-            .into_iter()
-            .filter(|(part, is_included)| *part.of(&mut defaults) != *is_included)
-            .collect(),
+        group_by: at(FieldId::Chapters).and_then(|at| ChapterKind::ALL.get(at).copied()),
+        verdicts: verdicts.map(|(_, verdicts)| verdicts.iter().copied().collect()),
+        evidence: at(FieldId::Evidence).and_then(|at| EvidenceDetail::ALL.get(at).copied()),
+        parts: parts.collect(),
     }
+}
+
+/// Names the first choice of each option: `as the template (risk)`, `default (class)`.
+fn name_unset(form: &mut Form) {
+    let has_template = form.filled(FieldId::Template).is_some();
+    let chosen = chosen(form);
+    let read = form.subject.preview.as_ref().map(|preview| &preview.result);
+    let options = match (has_template, read) {
+        (false, _) => local_format(form).map(ExportFormat::report_options),
+        (true, Some(Some(Ok(preview)))) => Some(preview.options.clone()),
+        (true, _) => None,
+    };
+    let name = |value: Option<String>| match (has_template, value) {
+        (true, None) => "as the template".to_owned(),
+        (true, Some(value)) => format!("as the template ({value})"),
+        (false, value) => format!("default ({})", value.unwrap_or_default()),
+    };
+    // The options of the preview have those of the form already.
+    let known = |is_chosen: bool| options.clone().filter(|_| !is_chosen || !has_template);
+    let verdicts = |options: ReportOptions| {
+        let same = |one: &&(&str, &[ReportVerdict])| options.verdicts.iter().eq(one.1);
+        let label = VERDICTS.iter().find(same).map(|(label, _)| *label);
+        label.map_or_else(|| plural(options.verdicts.len(), "verdict"), str::to_owned)
+    };
+    let mut names = vec![
+        (
+            FieldId::Chapters,
+            known(chosen.group_by.is_some()).map(|it| it.group_by.as_str().to_owned()),
+        ),
+        (
+            FieldId::ReportVerdicts,
+            known(chosen.verdicts.is_some()).map(verdicts),
+        ),
+        (
+            FieldId::Evidence,
+            known(chosen.evidence.is_some()).map(|it| it.evidence.as_str().to_owned()),
+        ),
+    ];
+    names.extend(PARTS.map(|(id, _, part)| {
+        let value = known(chosen.parts.contains_key(&part));
+        let word = |is_included: bool| if is_included { "yes" } else { "no" };
+        (
+            id,
+            value.map(|mut options| word(*part.of(&mut options)).to_owned()),
+        )
+    }));
+    for (id, value) in names {
+        if let Some(FormField {
+            value: FieldValue::Choice { options, .. },
+            ..
+        }) = form.field_mut(id)
+            && let Some(first) = options.first_mut()
+        {
+            *first = name(value);
+        }
+    }
+}
+
+/// The report whose preview is to be read, and remembered as requested: none while the template is
+/// typed, or another one is read.
+pub(crate) fn next_preview(form: &mut Form) -> Option<LocalReport> {
+    let is_typed = form.focused().map(|field| field.id) == Some(FieldId::Template);
+    let report = local_report(form).filter(|report| !report.request.template.is_empty());
+    let Some(report) = report.filter(|_| !is_typed) else {
+        // A template that is read again may have changed.
+        form.subject.preview = None;
+        return None;
+    };
+    let next = TemplatePreview {
+        template: report.request.template.clone(),
+        format: report.format,
+        chosen: report.request.chosen.clone(),
+        issues: report.issues.clone(),
+        result: None,
+    };
+    if let Some(last) = &form.subject.preview {
+        let is_same = last.result.is_none()
+            || *last
+                == TemplatePreview {
+                    result: last.result.clone(),
+                    ..next.clone()
+                };
+        if is_same {
+            return None;
+        }
+    }
+    form.subject.preview = Some(next);
+    Some(report)
 }
 
 fn filter_help(id: FieldId) -> &'static str {
@@ -311,6 +385,7 @@ fn check(form: &mut Form) -> Vec<FieldProblem> {
         };
         *at = (*at).min(options.len() - 1);
     }
+    name_unset(form);
     form.summary = summary(form);
     let mut problems = Vec::new();
     if chosen_format(form)
@@ -427,9 +502,11 @@ fn summary(form: &Form) -> Vec<String> {
         let mut lines = vec![format!(
             "Saved immediately: {counted} with decisions and severity overrides."
         )];
-        if form.filled(FieldId::Template).is_some() {
-            let rule = "Options that you leave at their defaults are those of the template.";
-            lines.push(rule.to_owned());
+        let preview = form.subject.preview.as_ref();
+        match preview.and_then(|preview| preview.result.as_ref()) {
+            Some(Ok(preview)) => lines.extend(preview.lines.clone()),
+            Some(Err(problem)) => lines.push(message_of(problem)),
+            None => {}
         }
         return lines;
     }
@@ -480,6 +557,7 @@ fn jobs(form: &Form) -> Vec<Job> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scandeck_report::ReportPreview;
 
     fn form() -> Form {
         let set = |label: &str, source, ids: &[i64]| IdSet {
@@ -572,6 +650,45 @@ mod tests {
     }
 
     #[test]
+    fn preview_is_read_when_the_template_is_left_and_names_its_options() {
+        let mut form = form();
+        form.subject.sets[0].issues = vec![IssueId(4)];
+        form.field_mut(FieldId::MadeBy).unwrap().choose(1);
+        form.field_mut(FieldId::Template)
+            .unwrap()
+            .set_text("client.toml");
+        check(&mut form);
+        let at = |form: &Form, id| form.fields.iter().position(|field| field.id == id).unwrap();
+        form.at = at(&form, FieldId::Template);
+        assert!(next_preview(&mut form).is_none(), "it is typed");
+        form.at = at(&form, FieldId::Chapters);
+        assert_eq!(
+            next_preview(&mut form).unwrap().request.template,
+            "client.toml"
+        );
+        form.field_mut(FieldId::Evidence).unwrap().choose(1);
+        assert!(next_preview(&mut form).is_none(), "one at a time");
+        let options = ReportOptions {
+            group_by: ChapterKind::Risk,
+            ..ReportOptions::default()
+        };
+        let lines = vec!["For Acme".to_owned()];
+        let preview = form.subject.preview.as_mut().unwrap();
+        preview.result = Some(Ok(ReportPreview { lines, options }));
+        check(&mut form);
+        assert!(
+            form.summary.contains(&"For Acme".to_owned()),
+            "{:?}",
+            form.summary
+        );
+        assert_eq!(
+            form.field(FieldId::Chapters).unwrap().text(),
+            "as the template (risk)"
+        );
+        assert!(next_preview(&mut form).is_some(), "the evidence changed");
+    }
+
+    #[test]
     fn options_of_a_local_report_reach_the_request() {
         let mut form = form();
         form.subject.sets[0].issues = vec![IssueId(4)];
@@ -583,16 +700,29 @@ mod tests {
             ChosenOptions::default(),
             "a template may choose"
         );
+        assert_eq!(
+            form.field(FieldId::Chapters).unwrap().text(),
+            "default (class)"
+        );
+        form.field_mut(FieldId::Template)
+            .unwrap()
+            .set_text("client.toml");
+        check(&mut form);
+        assert_eq!(
+            form.field(FieldId::Chapters).unwrap().text(),
+            "as the template"
+        );
+        // The default of a report replaces another choice of the template, too.
         for id in [FieldId::Chapters, FieldId::ReportVerdicts, FieldId::History] {
             form.field_mut(id).unwrap().choose(1);
         }
         assert_eq!(
             request(&form).chosen,
             ChosenOptions {
-                group_by: Some(ChapterKind::Target),
-                verdicts: Some([ReportVerdict::Confirmed].into()),
+                group_by: Some(ChapterKind::Class),
+                verdicts: Some([ReportVerdict::Confirmed, ReportVerdict::Open].into()),
                 evidence: None,
-                parts: [(ReportPart::History, true)].into(),
+                parts: [(ReportPart::History, false)].into(),
             }
         );
         form.field_mut(FieldId::MadeBy).unwrap().choose(-1);

@@ -68,6 +68,7 @@ impl EventLoop {
             // The next frame detects a terminal that is gone.
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
+            Effect::PreviewReport(exported) => self.spawn(preview(exported)),
             Effect::ReadReportFormats => self.read_report_formats(),
             Effect::ReadKey => self.read_key(),
             Effect::StartService => self.start_service(),
@@ -473,6 +474,28 @@ fn export(exported: &Exported) -> Result<SavedExport, Problem> {
         contents: file.contents(),
         is_masked: mask.is_some(),
     })
+}
+
+async fn preview(exported: Box<Exported>) -> Msg {
+    let template = exported.report.template.clone();
+    let previewed = blocking(move || {
+        let frame = report_frame(&exported.report, exported.format).map_err(Problem::local)?;
+        let format = exported.format.of_report().unwrap_or_default();
+        let export = Export {
+            rows: &exported.rows,
+            title: &exported.title,
+            made: exported.made,
+            query: &exported.query,
+            mask: exported.mask.as_ref(),
+            frame: Some(&frame),
+        };
+        scandeck_domain::export::report::preview(&export, &format)
+            .map_err(|error| Problem::local(error.to_string()))
+    });
+    Msg::ReportPreviewed {
+        template,
+        result: Box::new(previewed.await),
+    }
 }
 
 /// The template, and its options with those of the form.

@@ -10,7 +10,7 @@ use crate::triage::{
 };
 use scandeck_report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
-    ReportRetest, ReportScan, ReportTemplate, Standing, render,
+    ReportPreview, ReportRetest, ReportScan, ReportTemplate, Standing, render,
 };
 use scandeck_wire::contract::{ReportFormat, Tool};
 
@@ -29,17 +29,38 @@ pub struct ReportFrame {
 /// # Errors
 /// When the format is unknown, no finding has one of the verdicts, or a writer fails.
 pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<ExportFile, ExportError> {
+    let data = data(export, format)?;
+    let document = Document::new(&data)?;
+    let excluded = document.excluded.values().sum();
+    if document.is_empty() && excluded > 0 {
+        let verdicts = data.options.verdicts.iter();
+        let verdicts: Vec<&str> = verdicts.map(|verdict| verdict.as_str()).collect();
+        return Err(ExportError::Nothing {
+            verdicts: verdicts.join(", "),
+            excluded,
+        });
+    }
+    Ok(ExportFile {
+        bytes: render(&document, format)?,
+        findings: document.counts.iter().sum(),
+        excluded,
+    })
+}
+
+/// How the report would begin.
+///
+/// # Errors
+/// When the texts of a finding cannot be read, or a text of the template is invalid.
+pub fn preview(export: &Export<'_>, format: &ReportFormat) -> Result<ReportPreview, ExportError> {
+    let data = data(export, format)?;
+    Ok(scandeck_report::preview(&Document::new(&data)?)?)
+}
+
+fn data(export: &Export<'_>, format: &ReportFormat) -> Result<ReportData, ExportError> {
     let frame = export.frame.cloned().unwrap_or_else(|| ReportFrame {
         options: ReportOptions::of_format(format),
         ..ReportFrame::default()
     });
-    let verdicts: Vec<&str> = frame
-        .options
-        .verdicts
-        .iter()
-        .map(|verdict| verdict.as_str())
-        .collect();
-    let verdicts = verdicts.join(", ");
     let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
@@ -51,17 +72,7 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<ExportFile, E
         targets: frame.targets,
         scans: frame.scans,
     };
-    let data = masked(data, export.mask)?;
-    let document = Document::new(&data)?;
-    let excluded = document.excluded.values().sum();
-    if document.is_empty() && excluded > 0 {
-        return Err(ExportError::Nothing { verdicts, excluded });
-    }
-    Ok(ExportFile {
-        bytes: render(&document, format)?,
-        findings: document.counts.iter().sum(),
-        excluded,
-    })
+    masked(data, export.mask)
 }
 
 /// The data with stand-ins for the names in it.

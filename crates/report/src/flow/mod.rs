@@ -192,6 +192,14 @@ impl Outline {
     }
 }
 
+/// The headings before and after the chapters of findings.
+pub fn chapters_between<'a>(view: &View<'a>) -> (Vec<&'a str>, Vec<&'a str>) {
+    let outline = Outline::of(view);
+    let title = |part: &Part| part.title(view.words());
+    let titles = |parts: &[Part]| parts.iter().map(title).collect();
+    (titles(&outline.before), titles(&outline.after))
+}
+
 /// Passes the blocks of a report to `each` in reading order.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use crate::payloads::keys as payloads;
 use crate::reports;
 use crate::reports::form::LocalReport;
 use scandeck_domain::problem::Problem;
+use scandeck_report::ReportPreview;
 use scandeck_wire::contract::ReportFormat;
 use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
@@ -198,6 +199,39 @@ pub(crate) fn read_report_formats(model: &mut Model, effects: &mut Vec<Effect>) 
     {
         effects.push(Effect::ReadReportFormats);
     }
+}
+
+/// Reads the template of the form of a new report, when its field is left or the report changes.
+pub(crate) fn preview_report(model: &mut Model, effects: &mut Vec<Effect>) {
+    let Some(Modal::Form(form)) = model.overlay.modals.last_mut() else {
+        return;
+    };
+    if let Some(report) = reports::form::next_preview(form) {
+        let LocalReport {
+            format,
+            issues,
+            request,
+        } = report;
+        // Without findings the form says so.
+        let _ = export::preview(model, &issues, format, request, effects);
+        model.check_form();
+    }
+}
+
+/// Shows how the report of the form would begin.
+pub(crate) fn handle_report_preview(
+    model: &mut Model,
+    template: &str,
+    result: Result<ReportPreview, Problem>,
+) {
+    let forms = model.overlay.modals.iter_mut();
+    let mut previews = forms
+        .filter_map(Modal::try_as_form_mut)
+        .filter_map(|form| form.subject.preview.as_mut());
+    if let Some(preview) = previews.find(|preview| preview.template == template) {
+        preview.result = Some(result);
+    }
+    model.check_form();
 }
 
 /// The formats that are not in the document of the service cannot be chosen.

@@ -134,6 +134,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     // After the bodies on the screen, those that the filter and exports need.
     model.next_chunk(effects);
     forms::read_report_formats(model, effects);
+    forms::preview_report(model, effects);
     finish_before_quit(model, effects);
     // Last, because it masks all effects.
     model.mask_effects(effects);
@@ -177,6 +178,9 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
+        Msg::ReportPreviewed { template, result } => {
+            forms::handle_report_preview(model, &template, *result);
+        }
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),
