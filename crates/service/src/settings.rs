@@ -13,6 +13,7 @@ use crate::guards::limits::KeyQuotas;
 use crate::net::connections::ConnectionLimits;
 use crate::net::tls::TlsFiles;
 use crate::store::DatabaseAddress;
+use scandeck_report::ReportTemplate;
 use scandeck_wire::contract::WorkspaceId;
 
 /// Settings of one service.
@@ -77,6 +78,8 @@ pub struct Settings {
     pub max_loggers: usize,
     /// Bytes of all reports; the oldest expire first.
     pub report_bytes: i64,
+    /// The texts of the reports that the service makes; callbacks have its options too.
+    pub report_template: ReportTemplate,
     /// Bytes that one logger records, with headers and bodies, before it responds with 410.
     pub logger_bytes: i64,
     /// Requests that one logger records before it responds with 410.
@@ -123,6 +126,7 @@ impl Settings {
             key_quotas: KeyQuotas::default(),
             max_loggers: 1000,
             report_bytes: 1024 * 1024 * 1024,
+            report_template: ReportTemplate::default(),
             logger_bytes: 64 * 1024 * 1024,
             logger_quota: 10_000,
             logger_days: 30,

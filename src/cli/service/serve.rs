@@ -21,7 +21,9 @@ use super::DataDirArg;
 use super::limits::{ConnectionArgs, ScanLimitArgs};
 use super::network::NetworkArgs;
 use super::value::{at_least, at_least_one, name_server, socket_address};
+use crate::cli::error::CliError;
 use crate::cli::value::{number, number_in};
+use scandeck_report::{ReportTemplate, read_report_template};
 use scandeck_service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
 use scandeck_wire::contract::WorkspaceId;
 
@@ -101,6 +103,10 @@ pub struct ServeArgs {
     /// Maximum size of all reports; the oldest ones expire first
     #[arg(long, value_name = "BYTES", default_value_t = 1_073_741_824, value_parser = at_least_one::<i64>)]
     report_bytes: i64,
+    /// Template of a client for the reports that the service makes: its texts and logo, and for
+    /// the reports of `--callback-url` its options too; examples in assets/reports
+    #[arg(long, value_name = "FILE")]
+    report_template: Option<PathBuf>,
     /// Maximum requests without a valid key, per minute and client address (then 429)
     #[arg(long, value_name = "N", default_value_t = 60)]
     wrong_keys: u32,
@@ -137,6 +143,11 @@ fn web_url(text: &str) -> Result<Url, String> {
 impl ServeArgs {
     fn settings(self) -> anyhow::Result<Settings> {
         let defaults = self.network.apply(Settings::new(self.directory.path()?));
+        let report_template = match &self.report_template {
+            Some(path) => read_report_template(path)
+                .map_err(|problem| CliError::usage(problem, "correct the template"))?,
+            None => ReportTemplate::default(),
+        };
         Ok(Settings {
             database: self.directory.database()?,
             // With an explicit address a busy port is an error.
@@ -165,6 +176,7 @@ impl ServeArgs {
             },
             max_loggers: self.max_loggers,
             report_bytes: self.report_bytes,
+            report_template,
             connections: self.connections.into(),
             current_workspace: self.current_workspace,
             idle_exit: self.detached.then_some(IDLE_LIMIT),

@@ -10,7 +10,6 @@ use crate::store::StoreResult;
 use crate::store::findings::{BATCH, FindingFilter};
 use scandeck_report::{
     Document, Earlier, FindingSource, ReportData, ReportFinding, ReportOptions, ReportScan,
-    ReportTemplate,
 };
 use scandeck_wire::contract::{
     Finding, GroupBy, NewReport, ReportFilters, ReportSource, Scan, ScanId, Stamp, TargetId, Tool,
@@ -57,18 +56,29 @@ pub async fn gather(app: &App, new: &NewReport) -> anyhow::Result<Gathered> {
         ReportSource::Findings => gathering.findings(ids).await?,
         _ => gathering.scans(&ids).await?,
     }
-    gathering.finish(new.group_by.clone()).await
+    let options = ReportOptions::of_service(&new.group_by, &gathering.filters);
+    gathering.finish(options).await
 }
 
-/// The data of a report about one scan, with its target even if nothing was found.
-pub async fn gather_scan(app: &App, scan: ScanId) -> anyhow::Result<Gathered> {
+/// The data of a report about one scan, with its target even if nothing was found. With `of_pages`
+/// it has the options of the template.
+pub async fn gather_scan(app: &App, scan: ScanId, of_pages: bool) -> anyhow::Result<Gathered> {
     let filters = ReportFilters {
         include_all_targets: true,
         ..ReportFilters::default()
     };
     let mut gathering = Gathering::new(app, filters)?;
     gathering.scans(&[scan.0]).await?;
-    gathering.finish(GroupBy::Target).await
+    let options = ReportOptions::of_service(&GroupBy::Target, &gathering.filters);
+    let options = match &app.settings.report_template.options {
+        // The service has no decisions, so verdicts are those of its statuses.
+        Some(of_template) if of_pages => ReportOptions {
+            verdicts: options.verdicts,
+            ..of_template.clone()
+        },
+        _ => options,
+    };
+    gathering.finish(options).await
 }
 
 /// The name of a workspace; of several, the first name and "and others".
@@ -190,7 +200,7 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    async fn finish(self, group_by: GroupBy) -> anyhow::Result<Gathered> {
+    async fn finish(self, options: ReportOptions) -> anyhow::Result<Gathered> {
         let workspaces = self
             .scans
             .values()
@@ -206,8 +216,8 @@ impl<'a> Gathering<'a> {
             workspace,
             generated: Stamp(self.app.now()),
             selection: String::new(),
-            options: ReportOptions::of_service(&group_by, &self.filters),
-            template: ReportTemplate::default(),
+            options,
+            template: self.app.settings.report_template.clone(),
             findings: Vec::new(),
             targets,
             scans: scans

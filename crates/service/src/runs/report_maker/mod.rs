@@ -263,7 +263,8 @@ async fn blocking<T: Send + 'static>(
 /// # Errors
 /// When the database or the writer fails.
 pub async fn scan_report(app: &App, scan: ScanId, format: ReportFormat) -> anyhow::Result<File> {
-    let gathered = gather_scan(app, scan).await?;
+    let is_data = matches!(format, ReportFormat::Json | ReportFormat::Csv);
+    let gathered = gather_scan(app, scan, !is_data).await?;
     render_file(app, gathered, format, true)
         .await?
         .context("the report is empty")
@@ -374,7 +375,10 @@ mod tests {
     use crate::store::Store;
 
     fn app(store: Store, dir: &Path) -> App {
-        let settings = Settings::new(dir);
+        app_with(store, Settings::new(dir))
+    }
+
+    fn app_with(store: Store, settings: Settings) -> App {
         App::new(AppState {
             store,
             proxies: Default::default(),
@@ -402,6 +406,42 @@ mod tests {
             last_client: 0.into(),
             settings,
         })
+    }
+
+    #[tokio::test]
+    async fn report_of_a_scan_has_the_texts_and_options_of_the_template() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = Store::open(&temp.path().join("scandeck.db")).await.unwrap();
+        let template =
+            "client = 'Acme'\nsummary = 'For {{ client }} only.'\n[options]\nappendix = false";
+        let settings = Settings {
+            report_template: scandeck_report::ReportTemplate::parse(template).unwrap(),
+            ..Settings::new(temp.path())
+        };
+        let app = app_with(store.store, settings);
+        let mut page = String::new();
+        let mut file = scan_report(&app, ScanId(1), ReportFormat::Html)
+            .await
+            .unwrap();
+        file.read_to_string(&mut page).unwrap();
+        assert!(page.contains("For Acme only."), "{page}");
+        let options = |of_pages| gather_scan(&app, ScanId(1), of_pages);
+        let has_appendix = options(true)
+            .await
+            .unwrap()
+            .document()
+            .unwrap()
+            .options
+            .appendix;
+        assert!(!has_appendix);
+        let has_appendix = options(false)
+            .await
+            .unwrap()
+            .document()
+            .unwrap()
+            .options
+            .appendix;
+        assert!(has_appendix, "data has everything");
     }
 
     #[tokio::test]
