@@ -120,6 +120,16 @@ async fn report_is_created_awaited_and_saved() {
         groups
     );
     assert_eq!(cli.json(&["reports", "show", id]).await["format"], "json");
+    std::fs::write(cli.home.path().join("client.toml"), "client = 'Acme'").unwrap();
+    let local = ["reports", "create", "--format", "html", "--scan", &scan];
+    let local = [&local[..], &["--template", "client.toml", "-o", "r.html"]].concat();
+    assert_eq!(cli.does(&local).await, "r.html\n");
+    let page = std::fs::read_to_string(cli.home.path().join("r.html")).unwrap();
+    assert!(page.contains("Acme") && page.contains("Verdict"), "{page}");
+    let filter = ["--force", "--filter", "include_info=false"];
+    cli.run(&[&local[..], &filter].concat())
+        .await
+        .refused(2, "--verdicts");
     assert!(cli.does(&["reports", "list"]).await.contains("finished"));
     cli.does(&["reports", "delete", id, "--yes"]).await;
     cli.run(&["reports", "download", id])

@@ -14,7 +14,7 @@ use super::save::Destination;
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use scandeck_domain::export;
-use scandeck_domain::export::{Export, ExportFormat, ExportRow};
+use scandeck_domain::export::{Export, ExportFile, ExportFormat, ExportRow, ReportFrame};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Presence, ScanSighting, TimelineEntry};
@@ -149,32 +149,12 @@ pub(super) fn print(session: &HeadlessSession, rows: &[ExportRow]) -> anyhow::Re
 }
 
 async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<()> {
-    if args.report.is_given() && !args.format.is_report() {
-        let message = format!("{} has no report options", args.format);
-        let hint = "use the format html, json, pdf, docx or xlsx";
-        return Err(CliError::usage(message, hint).into());
-    }
-    let query = args.choice.query();
-    // An invalid template is reported before the findings are loaded.
-    args.report.frame(args.format, Vec::new(), Vec::new())?;
+    args.report.check(args.format)?;
     let all = FindingRows::load(session).await?;
     let (targets, scans) = (all.target_names(), all.report_scans());
     let frame = args.report.frame(args.format, targets, scans)?;
-    let rows = all.matching(&query);
-    let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
-    let title = match workspaces.len() {
-        1 => workspaces.into_iter().collect(),
-        _ => session.config.name.clone(),
-    };
-    let export = Export {
-        rows: &rows,
-        title: &title,
-        made: Stamp(Timestamp::now()),
-        query: &query.to_string(),
-        mask: None,
-        frame: Some(&frame),
-    };
-    let file = export::write(args.format, &export)?;
+    let rows = all.matching(&args.choice.query());
+    let file = exported(session, &args.choice.query(), &rows, args.format, &frame)?;
     let bytes = &file.bytes[..];
     // Excel needs the byte order mark in the files that it opens by their names; programs read it
     // as part of the first one.
@@ -184,6 +164,30 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
         bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes)
     };
     args.to.write(session.out, content, &file.contents())
+}
+
+/// The rows with their decisions as a file.
+pub(super) fn exported(
+    session: &HeadlessSession,
+    query: &Query,
+    rows: &[ExportRow],
+    format: ExportFormat,
+    frame: &ReportFrame,
+) -> anyhow::Result<ExportFile> {
+    let workspaces: BTreeSet<&str> = rows.iter().map(|row| &*row.workspace).collect();
+    let title = match workspaces.len() {
+        1 => workspaces.into_iter().collect(),
+        _ => session.config.name.clone(),
+    };
+    let export = Export {
+        rows,
+        title: &title,
+        made: Stamp(Timestamp::now()),
+        query: &query.to_string(),
+        mask: None,
+        frame: Some(frame),
+    };
+    Ok(export::write(format, &export)?)
 }
 
 async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {

@@ -45,6 +45,32 @@ impl ReportOptionArgs {
             || !(self.verdicts.is_empty() && self.include.is_empty() && self.exclude.is_empty())
     }
 
+    /// Whether it has any that the service does not know.
+    pub fn is_local(&self) -> bool {
+        let plain = Self {
+            group_by: self.group_by.filter(|kind| *kind == ChapterKind::Risk),
+            ..self.clone()
+        };
+        plain.is_given()
+    }
+
+    pub fn group_by(&self) -> Option<ChapterKind> {
+        self.group_by
+    }
+
+    /// Refuses options of other formats, and an invalid template before the findings are loaded.
+    ///
+    /// # Errors
+    /// With a remedy for both.
+    pub fn check(&self, format: ExportFormat) -> Result<(), CliError> {
+        if self.is_given() && !format.is_report() {
+            let message = format!("{format} has no report options");
+            let hint = "use the format html, json, pdf, docx or xlsx";
+            return Err(CliError::usage(message, hint));
+        }
+        self.frame(format, Vec::new(), Vec::new()).map(|_| ())
+    }
+
     /// Everything that a report has beside its findings.
     ///
     /// # Errors
@@ -143,9 +169,22 @@ mod tests {
     }
 
     #[test]
+    fn service_knows_chapters_of_classes_and_targets_only() {
+        let args = |args: &[&str]| {
+            let all = [&["x"], args].concat();
+            Command::try_parse_from(all).unwrap().report.is_local()
+        };
+        assert!(!args(&[]) && !args(&["--group-by", "class"]) && !args(&["--group-by", "target"]));
+        assert!(args(&["--group-by", "risk"]) && args(&["--exclude", "notes"]));
+    }
+
+    #[test]
     fn class_has_the_name_of_the_api_too() {
         let kind = |name| Command::try_parse_from(["x", "--group-by", name]).map(|it| it.report);
-        assert_eq!(kind("vulnerability").unwrap().group_by, Some(ChapterKind::Class));
+        assert_eq!(
+            kind("vulnerability").unwrap().group_by,
+            Some(ChapterKind::Class)
+        );
         assert!(kind("host").is_err());
     }
 

@@ -1,5 +1,6 @@
 //! `scandeck reports`: list, show, create, download, delete.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,13 +8,19 @@ use std::time::Duration;
 use clap::{ArgGroup, Args, Subcommand};
 use serde_json::Value;
 
-use super::save::{ExistingFile, OutputFile};
+use super::findings::{exported, is_named, not_found};
+use super::report_options::ReportOptionArgs;
+use super::rows::FindingRows;
+use super::save::{self, ExistingFile, OutputFile};
 use super::watch::{pause, poll_delays};
 use super::{HeadlessSession, PrintTable, ServiceArgs};
 use crate::cli::error::CliError;
 use scandeck_client::{Download, ReportFile};
 use scandeck_dashboard::runtime::NewFile;
+use scandeck_domain::export::ExportFormat;
+use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::columns::report;
+use scandeck_report::ChapterKind;
 use scandeck_wire::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource,
     ReportStatus, ScanId,
@@ -40,9 +47,17 @@ enum ReportsCommand {
         /// Report id
         id: ReportId,
     },
-    /// Request a report from the service, without decisions, and print its id
-    #[command(after_help = "Example:\n  scandeck reports create --format html --scan 12")]
-    Create(CreateArgs),
+    /// Create a report: by the service, without decisions, or on this machine
+    ///
+    /// Without report options the service makes the report, with a chapter for each target or class,
+    /// and the command prints its id. The service knows no decisions, templates and verdicts: with
+    /// another report option or with --output, this machine makes the report from the same findings
+    /// with their decisions, as `scandeck findings export` does, and the command prints the path of
+    /// the file.
+    #[command(after_help = "Example:
+  scandeck reports create --format html --scan 12
+  scandeck reports create --format pdf --scan 12 --template client.toml -o report.pdf")]
+    Create(Box<CreateArgs>),
     /// Download a report and print the path of the file
     #[command(after_help = "Example:\n  scandeck reports download 7 --wait -o shop.html")]
     Download {
@@ -74,9 +89,6 @@ struct CreateArgs {
     /// pdf, html, json, csv, xlsx, docx, if the service supports the format
     #[arg(long, value_parser = ReportFormat::known)]
     format: ReportFormat,
-    /// target or vulnerability
-    #[arg(long, default_value = "target", value_parser = GroupBy::known)]
-    group_by: GroupBy,
     /// Findings of this scan; repeatable
     #[arg(long, value_name = "ID")]
     scan: Vec<ScanId>,
@@ -92,6 +104,31 @@ struct CreateArgs {
     /// URL that receives a JSON notification when the report is ready
     #[arg(long, value_name = "URL")]
     webhook_url: Option<String>,
+    /// Make the report on this machine and write it to this file; `-` for standard output [default
+    /// with report options: a new file]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    existing: ExistingFile,
+    #[command(flatten)]
+    report: ReportOptionArgs,
+}
+
+impl CreateArgs {
+    /// Whether this machine makes the report.
+    fn is_local(&self) -> bool {
+        self.output.is_some() || self.report.is_local()
+    }
+
+    /// The same findings, as a query.
+    fn query(&self) -> anyhow::Result<Query> {
+        let (field, ids): (&str, Vec<String>) = match self.scan.is_empty() {
+            false => ("scan", self.scan.iter().map(ToString::to_string).collect()),
+            true => ("id", self.finding.iter().map(ToString::to_string).collect()),
+        };
+        let text = format!("{field}:{}", ids.join(","));
+        Query::parse(&text, QueryKind::Findings).map_err(|error| anyhow::anyhow!("{error}"))
+    }
 }
 
 /// Runs the command.
@@ -107,9 +144,10 @@ pub async fn run(args: ReportsArgs) -> anyhow::Result<ExitCode> {
             out.list(&all, || table(&all))?;
         }
         ReportsCommand::Show { id } => out.single(&client.get_report(id).await?)?,
+        ReportsCommand::Create(create) if create.is_local() => write(&session, &create).await?,
         ReportsCommand::Create(create) => {
             session.require_writable()?;
-            let id = client.create_report(&new_report(create)?).await?;
+            let id = client.create_report(&new_report(*create)?).await?;
             out.created("report_id", id.0)?;
         }
         ReportsCommand::Download {
@@ -161,12 +199,68 @@ fn new_report(create: CreateArgs) -> anyhow::Result<NewReport> {
     };
     Ok(NewReport {
         format: create.format,
-        group_by: create.group_by,
+        group_by: match create.report.group_by() {
+            Some(ChapterKind::Class) => GroupBy::Vulnerability,
+            _ => GroupBy::Target,
+        },
         source,
         resources,
         filters: filters(&create.filter)?,
         webhook_url: create.webhook_url,
     })
+}
+
+/// Writes a report with decisions.
+async fn write(session: &HeadlessSession, create: &CreateArgs) -> anyhow::Result<()> {
+    let of_service = [
+        ("--filter", !create.filter.is_empty()),
+        ("--webhook-url", create.webhook_url.is_some()),
+    ];
+    if let Some((option, _)) = of_service.iter().find(|(_, is_given)| *is_given) {
+        let message =
+            format!("{option} is for reports of the service; this machine makes this one");
+        let hint = "use --verdicts, --include and --exclude, or remove the report options";
+        return Err(CliError::usage(message, hint).into());
+    }
+    let format = ExportFormat::from_name(create.format.as_str())
+        .map_err(|problem| CliError::usage(problem, "choose another --format"))?;
+    create.report.check(format)?;
+    let query = create.query()?;
+    let all = FindingRows::load(session).await?;
+    let rows = all.matching(&query);
+    let found_by: BTreeSet<ScanId> = match create.scan.is_empty() {
+        true => rows.iter().filter_map(|row| row.issue.task_id()).collect(),
+        false => create.scan.iter().copied().collect(),
+    };
+    let is_found = |id: &&FindingId| rows.iter().any(|row| is_named(row, &id.to_string()));
+    if let Some(missing) = create.finding.iter().find(|id| !is_found(id)) {
+        return Err(not_found(&missing.to_string()).into());
+    }
+    let mut scans = all.report_scans();
+    scans.retain(|scanned| found_by.contains(&scanned.scan.id));
+    let targets: BTreeSet<String> = scans.iter().map(|scanned| scanned.target.clone()).collect();
+    let is_listed = |id: &&ScanId| scans.iter().any(|scanned| scanned.scan.id == **id);
+    if let Some(missing) = create.scan.iter().find(|id| !is_listed(id)) {
+        let hint = "`scandeck scans list` lists scans";
+        return Err(CliError::new(format!("scan {missing} not found"), hint).into());
+    }
+    let frame = create
+        .report
+        .frame(format, targets.into_iter().collect(), scans)?;
+    let file = exported(session, &query, &rows, format, &frame)?;
+    let path = match &create.output {
+        Some(path) if path.as_os_str() == "-" => return session.out.outside(&file.bytes),
+        Some(path) => {
+            save::write(path, &file.bytes, create.existing)?;
+            path.display().to_string()
+        }
+        None => save::numbered_file(&format!("report.{}", format.ending()), &file.bytes)?,
+    };
+    note!(
+        "{} with decisions written: this machine made the report",
+        file.contents()
+    );
+    session.out.line(&path)
 }
 
 /// The default filters with the given changes; `None` without changes.
