@@ -59,7 +59,8 @@ pub struct StartArgs {
     /// VPN profile, or `none`
     #[arg(long, value_name = "UUID")]
     vpn_profile: Option<String>,
-    /// URL that receives the report when a scan ends
+    /// URL that receives the report when a scan ends. The service makes it, without decisions; on
+    /// your own service `scandeck serve --report-template` sets its texts and options
     #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
     /// Format of the report for --callback-url
@@ -446,6 +447,7 @@ async fn finish(
     for (id, scan) in group.ids().into_iter().zip(group.scans()) {
         report_gaps(id, scan, &results.gaps_of(id));
     }
+    report_exploited(&results.exploited);
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
         let number = found.len();
@@ -467,6 +469,8 @@ struct GateResults {
     found: Vec<ExportRow>,
     /// Those that say that their scan is incomplete.
     gaps: Vec<ExportRow>,
+    /// Those that pass the query although attackers are known to use them.
+    exploited: Vec<ExportRow>,
 }
 
 impl GateResults {
@@ -494,7 +498,10 @@ async fn results(
     for (workspace, scans) in workspaces {
         let mut rows = FindingRows::load_one(session, workspace).await?;
         rows.retain_scans(&scans);
-        results.found.extend(rows.matching(query));
+        let found = rows.matching(query);
+        let exploited = rows.matching(&exploited_query()?);
+        results.exploited.extend(below_gate(exploited, &found));
+        results.found.extend(found);
         let is_gap = |row: &ExportRow| coverage::is_about_scan(&row.issue.vuln_id);
         results.gaps.extend(rows.all.into_iter().filter(is_gap));
     }
@@ -523,6 +530,44 @@ fn print_json(
             session.out.value(&values)
         }
     }
+}
+
+/// Present findings that attackers are known to use, and that are not dismissed.
+fn exploited_query() -> Result<Query, CliError> {
+    let text = "is:kev is:present (is:undecided or verdict:confirmed)";
+    Query::parse(text, QueryKind::Findings)
+        .map_err(|error| CliError::new(error, "report this as an error of scandeck"))
+}
+
+/// The exploited findings that a gate lets pass.
+fn below_gate(exploited: Vec<ExportRow>, found: &[ExportRow]) -> Vec<ExportRow> {
+    let is_found = |row: &ExportRow| {
+        let mut ids = found.iter().map(|other| other.issue.finding.id);
+        ids.any(|id| id == row.issue.finding.id)
+    };
+    let mut below = exploited;
+    below.retain(|row| !is_found(row));
+    below
+}
+
+/// Reports findings that pass a gate such as `risk>=high` although attackers are known to use them.
+fn report_exploited(below: &[ExportRow]) {
+    if below.is_empty() {
+        return;
+    }
+    note!(
+        "scandeck: {} below --fail-on known to be exploited (CISA KEV):",
+        plural(below.len(), "finding")
+    );
+    for row in below.iter().take(5) {
+        note!(
+            "  {}, {}, on {}",
+            row.risk(),
+            clean_for_print(&row.issue.name),
+            clean_for_print(&row.target)
+        );
+    }
+    note!("  `… or is:kev` in --fail-on matches them too");
 }
 
 /// Reports that a scan is incomplete, with its findings that say so.
@@ -569,4 +614,29 @@ fn new_scans(session: &HeadlessSession, args: &StartArgs) -> anyhow::Result<Vec<
         scan.redirect_level = args.redirect_level.clone().or(level);
     }
     Ok(scans)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scandeck_domain::triage::TriageState;
+    use scandeck_domain::triage::testing::TriageFixture;
+
+    #[test]
+    fn exploited_finding_that_passes_the_gate_is_reported() {
+        let mut fixture = TriageFixture::new();
+        fixture.scan(1);
+        let found = fixture.found(1, "csp", "");
+        (found.risk_level, found.in_cisa_catalog) = (Risk::Low, true);
+        let (issue, assessment) = fixture.last();
+        let (state, target) = (TriageState::default(), "shop.test".into());
+        let row = ExportRow::new(issue, assessment, &state, target, Some(170), "acme".into());
+        let mut rows = FindingRows::default();
+        rows.all.push(row);
+        let below = |gate: &str| {
+            let matched = rows.matching(&Query::parse(gate, QueryKind::Findings).unwrap());
+            below_gate(rows.matching(&exploited_query().unwrap()), &matched).len()
+        };
+        assert_eq!((below("risk>=high"), below("risk>=low")), (1, 0));
+    }
 }
