@@ -494,7 +494,7 @@ mod tests {
             "#Scope",
             "Target|Tested by|Findings: 3",
             "##Not assessed",
-            "Target|Cause: 2",
+            "Target|Cause: 1",
             "#Methodology",
             "#1 =cmd|'/C calc'!A0<script>x</script>",
             "Request|Answer: 1",

@@ -7,6 +7,9 @@ use crate::words::Words;
 use crate::{Document, ReportScan};
 use scandeck_wire::contract::{Scan, Tool};
 
+/// Targets without a scan that have a line each.
+const UNTESTED: usize = 6;
+
 /// A target, and how it was tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeRow {
@@ -17,8 +20,8 @@ pub struct ScopeRow {
     pub findings: String,
 }
 
-/// A scan without a complete result, or a target without a scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A scan without a complete result, or targets without a scan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScopeGap {
     pub target: String,
     pub tool: String,
@@ -49,6 +52,7 @@ pub(super) fn scope(
 ) -> ReportScope {
     let tested = tested(&document.scans);
     let mut scope = ReportScope::default();
+    let mut untested = Vec::new();
     for name in &document.scope {
         let found = counts.get(name).copied().unwrap_or_default();
         let target = line(name);
@@ -69,13 +73,24 @@ pub(super) fn scope(
         }
         match scans {
             Some(scans) => scope.gaps.extend(scans.gaps(&target, words)),
-            None => scope.gaps.push(ScopeGap {
-                target,
-                tool: String::new(),
-                at: String::new(),
-                cause: words.get("text.not_tested").to_owned(),
-            }),
+            None => untested.push(target),
         }
+    }
+    // They have the same cause, so they share a row.
+    if !untested.is_empty() {
+        let target = match untested.len() {
+            ..UNTESTED => untested.join("\n"),
+            count => {
+                let count = words.count(count, "noun.target");
+                words.filled("text.targets", &[&count, &untested.join(", ")])
+            }
+        };
+        let cause = words.get("text.not_tested").to_owned();
+        scope.gaps.push(ScopeGap {
+            target,
+            cause,
+            ..ScopeGap::default()
+        });
     }
     scope
 }
@@ -202,16 +217,24 @@ mod tests {
         assert_eq!(
             gaps,
             [
-                ["api.test", "not tested"],
-                ["quiet.test", "not tested"],
                 ["shop.test", "connection error: no TCP connection"],
+                ["api.test\nquiet.test", "not tested"],
             ]
         );
         let again = later(9, ScanStatus::Finished, "", "2026-11-23 08:00:00");
         input.scans.push(again);
         let document = Document::new(&input).unwrap();
         let scope = View::new(&document).unwrap().scope;
-        assert_eq!(scope.gaps.len(), 2, "a later scan closed the gap");
+        assert_eq!(scope.gaps.len(), 1, "a later scan closed the gap");
         assert!(scope.targets[2].tested.ends_with("2026-11-23"));
+        let hosts = (0..9).map(|number| format!("h{number}.test"));
+        input.targets.extend(hosts);
+        let document = Document::new(&input).unwrap();
+        let scope = View::new(&document).unwrap().scope;
+        let target = &scope.gaps[0].target;
+        assert!(
+            scope.gaps.len() == 1 && target.starts_with("11 targets: api.test, h0.test, h1.test"),
+            "{target}"
+        );
     }
 }
