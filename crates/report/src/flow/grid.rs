@@ -12,6 +12,9 @@ const LINE: f32 = 84.0;
 const WORD: usize = 40;
 /// Most characters of a line that a column asks for.
 const LONGEST: usize = 110;
+/// Rows of a table in which one of this many rows is unusual.
+const LONG_TABLE: usize = 40;
+const UNUSUAL: usize = 20;
 /// The space between two columns, in characters.
 const GAP: f32 = 3.0;
 
@@ -128,20 +131,14 @@ impl Grid {
     }
 
     /// Shares of the width: each column gets its longest word, and the rest of the line goes to the
-    /// columns with long texts.
+    /// columns with long texts. In a long table, a few unusual rows do not widen a column.
     fn widths(&self) -> Vec<f32> {
-        let mut words = vec![3.0_f32; self.columns()];
-        let mut lines = words.clone();
-        let rows = self.rows.iter().map(|row| (row, 1.0));
-        // Bold letters are wider.
-        for (row, weight) in rows.chain([(&self.headers, 1.2)]) {
-            for (at, cell) in row.iter().enumerate() {
-                let word = longest(cell.split_whitespace(), WORD);
-                let line = longest(cell.lines(), LONGEST);
-                words[at] = words[at].max(word * weight);
-                lines[at] = lines[at].max(line * weight);
-            }
-        }
+        let columns = 0..self.columns();
+        let mut words: Vec<f32> = columns
+            .clone()
+            .map(|at| self.width(at, longest_word))
+            .collect();
+        let lines: Vec<f32> = columns.map(|at| self.width(at, longest_line)).collect();
         let room = LINE - GAP * words.len() as f32;
         // Without room for all words, only the longest ones are broken.
         let mut longest = WORD as f32;
@@ -166,6 +163,30 @@ impl Grid {
             .map(|width| width * 100.0 / total)
             .collect()
     }
+
+    /// The characters that a column needs for the longest of these parts of its cells.
+    fn width(&self, column: usize, part: fn(&str) -> f32) -> f32 {
+        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        let mut lengths: Vec<f32> = cells.map(|cell| part(cell)).collect();
+        lengths.sort_unstable_by(f32::total_cmp);
+        let unusual = match lengths.len() {
+            ..LONG_TABLE => 0,
+            rows => rows / UNUSUAL,
+        };
+        let usual = lengths.len().checked_sub(unusual + 1);
+        let usual = usual.and_then(|at| lengths.get(at)).copied();
+        // Bold letters are wider.
+        let header = self.headers.get(column).map(|cell| part(cell) * 1.2);
+        usual.unwrap_or(0.0).max(header.unwrap_or(0.0)).max(3.0)
+    }
+}
+
+fn longest_word(cell: &str) -> f32 {
+    longest(cell.split_whitespace(), WORD)
+}
+
+fn longest_line(cell: &str) -> f32 {
+    longest(cell.lines(), LONGEST)
 }
 
 fn longest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> f32 {
@@ -224,6 +245,18 @@ mod tests {
             room(1) > 7.0 && room(3) > 10.0 && room(4) > 10.0,
             "{widths:?}"
         );
+    }
+
+    #[test]
+    fn unusual_row_of_a_long_table_does_not_widen_its_column() {
+        let url = "https://intranet.example.org:8443/portal/login?next=%2Fadmin%2Freports";
+        let findings = "1 critical, 1 high, 1 medium, 1 low, 1 info";
+        let mut rows = vec![["host-1.test", findings]; 60];
+        rows[7][0] = url;
+        let rows: Vec<&[&str]> = rows.iter().map(|row| &row[..]).collect();
+        let room = |widths: Vec<f32>| widths[1] * LINE / 100.0;
+        assert!(room(widths(&["Target", "Findings"], &rows)) > findings.len() as f32);
+        assert!(room(widths(&["Target", "Findings"], &rows[..20])) < findings.len() as f32);
     }
 
     #[test]
