@@ -119,8 +119,8 @@ impl ChapterWalk<'_> {
             grid.numbered_row(entry.number, entry.risk, words, cells);
         }
         // The chapter says what all places have in common.
-        let grid = grid.without_constant(4).without_constant(1);
-        grid.pass(each)
+        let grid = grid.without_constant(4).without_constant(3);
+        grid.without_constant(1).pass(each)
     }
 
     /// The evidence of a place, and what its row in the table lacks.

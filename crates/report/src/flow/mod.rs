@@ -513,6 +513,23 @@ mod tests {
     }
 
     #[test]
+    fn detail_that_is_in_the_heading_has_no_column() {
+        let mut input = data(ChapterKind::Class);
+        for found in &mut input.findings {
+            found.finding.name = "Cookie without HttpOnly: session".into();
+            found.finding.vuln_id = "cookie".into();
+            found.finding.risk_level = Risk::Low;
+        }
+        let places = |input: &ReportData| {
+            let all = outline(input, 100);
+            all.into_iter().find(|line| line.starts_with("No.|Target"))
+        };
+        assert_eq!(places(&input).unwrap(), "No.|Target|Found: 3");
+        input.findings[0].finding.name = "Cookie without HttpOnly: cart".into();
+        assert_eq!(places(&input).unwrap(), "No.|Target|Detail|Found: 3");
+    }
+
+    #[test]
     fn evidence_of_places_follows_the_option() {
         let mut input = data(ChapterKind::Class);
         let proofs = |input: &ReportData| {
