@@ -131,6 +131,10 @@ pub(super) fn render(
     Ok(())
 }
 
+fn keep(label: &str) -> &'static str {
+    if label.is_empty() { "" } else { KEEP }
+}
+
 fn properties(view: &View<'_>) -> String {
     let at = view
         .generated()
@@ -188,7 +192,8 @@ impl Page<'_> {
                 is_new_page,
             } => self.heading(heading, *is_new_page),
             Block::Facts(facts) => self.facts(facts),
-            Block::Paragraph { label, text } => self.paragraph("", "", |page| {
+            // What follows a recommendation is on its page, as its references.
+            Block::Paragraph { label, text } => self.paragraph("", keep(label), |page| {
                 if !label.is_empty() {
                     page.text(&format!("{label}. "), "<w:b/>");
                 }

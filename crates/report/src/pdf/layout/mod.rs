@@ -155,6 +155,8 @@ pub struct PageLayout<'a> {
     y: f32,
     /// Headings with nothing below them yet.
     held: Option<HeldHeadings>,
+    /// Where the last block begins, if it is a short paragraph that references may follow.
+    advice: Option<(usize, f32)>,
 }
 
 /// Headings at the end of a page. They move to the next page when nothing follows them here.
@@ -198,6 +200,7 @@ impl<'a> PageLayout<'a> {
             marks: Vec::new(),
             y: TOP,
             held: None,
+            advice: None,
         }
     }
 
@@ -209,6 +212,7 @@ impl<'a> PageLayout<'a> {
     }
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
+        let advice = self.advice.take();
         match block {
             Block::Logo(logo) => {
                 self.logo(logo);
@@ -226,15 +230,47 @@ impl<'a> PageLayout<'a> {
                 } else {
                     format!("{label}. ")
                 };
-                self.text(&[bold(&label), plain(text)], BODY, TagName::Paragraph)
+                self.paragraph(&[bold(&label), plain(text)])
             }
-            Block::Rich(blocks) => blocks.iter().try_for_each(|block| self.rich(block)),
+            Block::Rich(blocks) => {
+                blocks.iter().try_for_each(|block| self.rich(block))?;
+                let is_item = |block: &RichBlock| matches!(block.kind, RichKind::Item(_));
+                if blocks.last().is_some_and(is_item) {
+                    self.y += 5.0;
+                }
+                Ok(())
+            }
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
             Block::Verbatim(text) => self.verbatim(text),
             Block::Table(table) => self.table(table),
             Block::Chart(rows) => self.chart(rows),
             Block::Contents(lines) => lines.iter().try_for_each(|line| self.contents_line(line)),
-            Block::References { links, others } => self.references(links, others),
+            Block::References { links, others } => {
+                self.hold_advice(advice, links.len());
+                self.references(links, others)
+            }
+        }
+    }
+
+    fn paragraph(&mut self, spans: &[Span<'_>]) -> Result<(), RenderError> {
+        let (mark, top, page) = (self.marks.len(), self.y, self.found.pages);
+        self.text(spans, BODY, TagName::Paragraph)?;
+        let is_short = self.found.pages == page && self.y - top < SHORT_FACTS;
+        self.advice = is_short.then_some((mark, top));
+        Ok(())
+    }
+
+    /// References without room move to the next page with the short paragraph above them, so that
+    /// no page has references only.
+    fn hold_advice(&mut self, advice: Option<(usize, f32)>, links: usize) {
+        let has_room = self.y + height_of_references(links) <= BOTTOM;
+        if let Some((mark, top)) = advice.filter(|_| !has_room && self.held.is_none()) {
+            self.held = Some(HeldHeadings {
+                mark,
+                top,
+                bookmarks: Vec::new(),
+                has_facts: true,
+            });
         }
     }
 
@@ -496,6 +532,7 @@ impl<'a> PageLayout<'a> {
             .max()
             .unwrap_or(0)
             .max(1);
+        self.y += 6.0;
         for row in rows {
             self.need(6.0 * 14.0 + 8.0)?;
             let total = format!("  {}", row.total());
@@ -589,9 +626,7 @@ impl<'a> PageLayout<'a> {
     }
 
     fn references(&mut self, links: &[String], others: &[String]) -> Result<(), RenderError> {
-        // A short list is whole.
-        let lines = 1 + links.len().min(4);
-        self.need(lines as f32 * SMALL.leading + 5.0)?;
+        self.need(height_of_references(links.len()))?;
         self.text(
             &[soft(self.words.get("text.references"))],
             SMALL,
@@ -785,6 +820,11 @@ impl<'a> PageLayout<'a> {
     }
 }
 
+/// The height of the references that are on one page: a short list is whole.
+fn height_of_references(links: usize) -> f32 {
+    (1 + links.min(4)) as f32 * SMALL.leading + 5.0
+}
+
 fn plain(text: &str) -> Span<'_> {
     Span {
         text,
@@ -806,5 +846,32 @@ fn soft(text: &str) -> Span<'_> {
         text,
         style: Style::Regular,
         ink: Ink::Soft,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_take_the_paragraph_above_them_to_the_next_page() {
+        let mut fonts = Fonts::new().unwrap();
+        let (known, words) = (Measured::default(), Words::of("en").unwrap());
+        let links = ["https://a.test/", "https://b.test/"].map(str::to_owned);
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        layout.y = BOTTOM - 25.0;
+        let (label, text) = ("Recommendation", "Remove it.");
+        layout.block(&Block::Paragraph { label, text }).unwrap();
+        assert_eq!(layout.found.pages, 0, "there is room for the paragraph");
+        let others = &[];
+        let links = &links;
+        layout.block(&Block::References { links, others }).unwrap();
+        let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+        let texts = layout.marks.iter().filter(is_text).count();
+        assert_eq!(
+            (layout.found.pages, texts),
+            (1, 4),
+            "recommendation, title and links"
+        );
     }
 }
