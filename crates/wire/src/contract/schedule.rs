@@ -60,7 +60,8 @@ pub struct ScanSchedule {
     pub workspace_id: WorkspaceId,
     pub name: Shared,
     pub every: Shared,
-    /// Local time of the service, such as `2026-12-07 02:00`.
+    /// Local time of the service from which starts are counted, such as `2026-12-07 02:00`. It is the
+    /// first start if `at` was given, otherwise the creation.
     pub first_start: Shared,
     pub window: Shared,
     /// The time zone of the service; empty if it has no name.
