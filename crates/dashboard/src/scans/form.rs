@@ -780,13 +780,13 @@ mod tests {
                 "TLS scanner (450): defaults"
             ]
         );
-        let bodies = bodies(&form);
+        let sent = bodies(&form);
         assert_eq!(
-            bodies[0],
+            sent[0],
             json!({"tool_id":170,"target_id":7,"workspace_id":3,"max_scan_time":90,"tool_params":{"scan_type":"deep"}})
         );
         assert_eq!(
-            bodies[3],
+            sent[3],
             json!({"tool_id":450,"target_id":8,"workspace_id":3})
         );
         choose(&mut form, FieldId::Targets, 1);
