@@ -1,0 +1,168 @@
+//! Unpacks gzip and zip, within limits.
+//!
+//! ```text
+//!   bytes ─► gzip: a stream                ─┐
+//!         ─► zip: in memory, file by file   ├─► SizeGuard (bytes, ratio) ─► Member
+//!         ─► else the bytes themselves     ─┘
+//! ```
+//!
+//! A zip archive has its directory at the end, so the archive is held in memory; its files are
+//! streamed. An archive in an archive is not unpacked.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::io::{Cursor, Error as IoError, ErrorKind, Read, Result as IoResult};
+use std::rc::Rc;
+
+use flate2::read::MultiGzDecoder;
+use zip::ZipArchive;
+
+use crate::{ImportError, ImportLimits};
+
+/// Content that may be large whatever the compressed size is.
+const ALWAYS_ALLOWED: u64 = 1 << 20;
+
+/// A file to read.
+pub struct Member<'a> {
+    /// The name in the archive.
+    pub name: Option<String>,
+    pub bytes: Box<dyn Read + 'a>,
+}
+
+/// Calls `each` for the file, or for each file of an archive.
+pub fn open<'a>(
+    mut input: impl Read + 'a,
+    limits: &ImportLimits,
+    each: &mut dyn FnMut(Member<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut magic = Vec::new();
+    let mut beginning = (&mut input).take(4);
+    beginning
+        .read_to_end(&mut magic)
+        .map_err(ImportError::Read)?;
+    let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
+    let is_zip = magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06");
+    let whole = Cursor::new(magic).chain(input);
+    if is_zip {
+        return open_zip(whole, limits, each);
+    }
+    let bytes: Box<dyn Read + '_> = if is_gzip {
+        let packed = Rc::new(Cell::new(0));
+        let counted = CountedRead {
+            inner: whole,
+            count: Rc::clone(&packed),
+        };
+        Box::new(SizeGuard::new(
+            MultiGzDecoder::new(counted),
+            limits,
+            Some(packed),
+        ))
+    } else {
+        Box::new(SizeGuard::new(whole, limits, None))
+    };
+    each(Member { name: None, bytes })
+}
+
+fn open_zip(
+    input: impl Read,
+    limits: &ImportLimits,
+    each: &mut dyn FnMut(Member<'_>) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let mut archive = Vec::new();
+    let mut limited = input.take(limits.archive_bytes + 1);
+    limited
+        .read_to_end(&mut archive)
+        .map_err(ImportError::Read)?;
+    if archive.len() as u64 > limits.archive_bytes {
+        let limit = format!(
+            "a zip archive has at most {} MB",
+            limits.archive_bytes >> 20
+        );
+        return Err(ImportError::Limit(limit));
+    }
+    let damaged = |error: zip::result::ZipError| ImportError::Archive(error.to_string());
+    let mut zip = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
+    if zip.len() > limits.members {
+        let limit = format!("a zip archive has at most {} files", limits.members);
+        return Err(ImportError::Limit(limit));
+    }
+    let mut rest = *limits;
+    for index in 0..zip.len() {
+        let file = zip.by_index(index).map_err(damaged)?;
+        let name = file.name().map(Cow::into_owned).unwrap_or_default();
+        let is_system = name.starts_with("__MACOSX/") || name.ends_with(".DS_Store");
+        if file.is_dir() || is_system {
+            continue;
+        }
+        let packed = Rc::new(Cell::new(file.compressed_size()));
+        let unpacked = Rc::new(Cell::new(0));
+        let counted = CountedRead {
+            inner: SizeGuard::new(file, &rest, Some(packed)),
+            count: Rc::clone(&unpacked),
+        };
+        each(Member {
+            name: Some(name),
+            bytes: Box::new(counted),
+        })?;
+        // All files of the archive share the limit.
+        rest.bytes = rest.bytes.saturating_sub(unpacked.get());
+    }
+    Ok(())
+}
+
+struct CountedRead<R> {
+    inner: R,
+    count: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for CountedRead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.set(self.count.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// Fails when more bytes arrive than allowed.
+struct SizeGuard<R> {
+    inner: R,
+    read: u64,
+    bytes: u64,
+    ratio: u64,
+    packed: Option<Rc<Cell<u64>>>,
+}
+
+impl<R> SizeGuard<R> {
+    fn new(inner: R, limits: &ImportLimits, packed: Option<Rc<Cell<u64>>>) -> Self {
+        Self {
+            inner,
+            read: 0,
+            bytes: limits.bytes,
+            ratio: limits.ratio,
+            packed,
+        }
+    }
+}
+
+impl<R: Read> Read for SizeGuard<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
+        let read = self.inner.read(buffer)?;
+        self.read += read as u64;
+        if self.read > self.bytes {
+            let limit = format!("the file has more than {} MB", self.bytes >> 20);
+            return Err(IoError::new(ErrorKind::FileTooLarge, limit));
+        }
+        let allowed = self
+            .packed
+            .as_ref()
+            .map(|packed| packed.get().saturating_mul(self.ratio).max(ALWAYS_ALLOWED));
+        if allowed.is_some_and(|allowed| self.read > allowed) {
+            let limit = format!(
+                "the content is more than {} times the packed size",
+                self.ratio
+            );
+            return Err(IoError::new(ErrorKind::FileTooLarge, limit));
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,93 @@
+//! The formats: a table of readers, each in one file.
+//!
+//! To add a format, write its file and add its line to [`FORMATS`]. The first format that
+//! recognises a file reads it.
+
+use std::fmt;
+
+use crate::head::FileHead;
+use crate::input::{ImportInput, ReadFault};
+use crate::run::ImportRun;
+
+/// Recognises and reads one format.
+pub trait FormatReader: Sync {
+    /// Whether a file that begins like this has the format.
+    fn recognises(&self, head: &FileHead) -> bool;
+
+    /// Passes the entries to the run.
+    fn read(
+        &self,
+        input: &mut ImportInput<'_>,
+        head: &FileHead,
+        run: &mut ImportRun<'_>,
+    ) -> Result<(), ReadFault>;
+}
+
+/// A line of the table.
+pub struct ImportFormat {
+    /// The name on command lines.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// The tool that writes the format, or several.
+    pub tool: &'static str,
+    /// Usual ends of file names; they do not decide.
+    pub extensions: &'static [&'static str],
+    pub(crate) reader: &'static dyn FormatReader,
+}
+
+impl fmt::Debug for ImportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for ImportFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+macro_rules! formats {
+    ($($module:ident: $name:literal $title:literal $tool:literal [$($extension:literal)+];)+) => {
+        $(mod $module;)+
+
+        /// Every format.
+        pub static FORMATS: &[ImportFormat] = &[
+            $(ImportFormat {
+                name: $name,
+                title: $title,
+                tool: $tool,
+                extensions: &[$($extension),+],
+                reader: $module::READER,
+            }),+
+        ];
+    };
+}
+
+formats! {
+    scandeck: "scandeck" "findings of scandeck (JSON lines)" "scandeck" ["jsonl"];
+    nuclei: "nuclei" "nuclei (JSON lines, JSON)" "nuclei" ["jsonl" "json"];
+    zap: "zap" "ZAP (XML, JSON)" "ZAP" ["xml" "json"];
+    burp: "burp" "Burp Suite (XML)" "Burp Suite" ["xml"];
+    nessus: "nessus" "Nessus (.nessus)" "Nessus" ["nessus" "xml"];
+    nmap: "nmap" "nmap (XML)" "nmap" ["xml"];
+    testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" ["json" "csv"];
+    sarif: "sarif" "SARIF 2.1" "SARIF" ["sarif" "json"];
+}
+
+/// The format with this name.
+pub fn find(name: &str) -> Option<&'static ImportFormat> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The format that recognises the file.
+pub fn recognise(head: &FileHead) -> Option<&'static ImportFormat> {
+    FORMATS.iter().find(|format| format.reader.recognises(head))
+}
+
+/// All names, for messages.
+pub fn names() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    names.join(", ")
+}

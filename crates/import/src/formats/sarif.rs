@@ -1,0 +1,614 @@
+//! SARIF 2.1: results of code scanners and others.
+//!
+//! ```text
+//!   runs/*/tool ─► rules          runs/*/results/* ─► result + its rule ─► entry
+//! ```
+//!
+//! The order of keys is free: results that come before the rules wait for them, within a limit.
+
+use std::collections::BTreeMap;
+
+use scandeck_wire::contract::{Risk, Shared, lenient};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::FormatReader;
+use crate::entry::{CvssRating, EntryPlace, ImportEntry};
+use crate::evidence::EntryEvidence;
+use crate::fields;
+use crate::head::FileHead;
+use crate::input::{ImportInput, ReadFault};
+use crate::json::{self, JsonReader, JsonStep};
+use crate::run::ImportRun;
+use crate::target::{ImportTarget, TargetPlace};
+
+pub const READER: &dyn FormatReader = &SarifReader;
+
+/// Bytes of results that wait for their rules.
+const MAX_WAITING: usize = 64 << 20;
+
+struct SarifReader;
+
+impl FormatReader for SarifReader {
+    fn recognises(&self, head: &FileHead) -> bool {
+        head.json().is_some_and(|json| {
+            let is_version = json.get("version").is_some_and(|version| version.starts_with("2.1"));
+            let schema = json.get("$schema").unwrap_or_default();
+            let has_runs = json.get("runs").is_some();
+            let has_tool = json.get("runs/*/tool").is_some() || json.get("runs/*/results").is_some();
+            has_runs && (is_version || schema.contains("sarif") || has_tool)
+        })
+    }
+
+    fn read(
+        &self,
+        input: &mut ImportInput<'_>,
+        _head: &FileHead,
+        run: &mut ImportRun<'_>,
+    ) -> Result<(), ReadFault> {
+        let mut reader = SarifJson {
+            run,
+            tools: Vec::new(),
+            part: SarifRun::default(),
+        };
+        json::walk(input, &mut reader)?;
+        let SarifJson { run, mut tools, .. } = reader;
+        tools.dedup();
+        if !tools.is_empty() {
+            run.summary.tool = tools.join(", ");
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifTool {
+    driver: SarifComponent,
+    extensions: Vec<SarifComponent>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifComponent {
+    #[serde(deserialize_with = "lenient::text")]
+    name: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    version: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    semantic_version: Shared,
+    rules: Vec<SarifRule>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifRule {
+    #[serde(deserialize_with = "lenient::text")]
+    id: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    name: Shared,
+    #[serde(deserialize_with = "lenient::object")]
+    short_description: SarifText,
+    #[serde(deserialize_with = "lenient::object")]
+    full_description: SarifText,
+    #[serde(deserialize_with = "lenient::object")]
+    help: SarifText,
+    #[serde(deserialize_with = "lenient::text")]
+    help_uri: Shared,
+    #[serde(deserialize_with = "lenient::object")]
+    default_configuration: SarifConfiguration,
+    message_strings: BTreeMap<String, SarifText>,
+    #[serde(deserialize_with = "lenient::object")]
+    properties: Map<String, Value>,
+    relationships: Vec<SarifRelationship>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct SarifConfiguration {
+    #[serde(deserialize_with = "lenient::text")]
+    level: Shared,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct SarifRelationship {
+    #[serde(deserialize_with = "lenient::object")]
+    target: SarifReference,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifReference {
+    #[serde(deserialize_with = "lenient::text")]
+    id: Shared,
+    index: Option<usize>,
+    #[serde(deserialize_with = "lenient::object")]
+    tool_component: SarifIndex,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct SarifIndex {
+    index: Option<usize>,
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default)]
+struct SarifText {
+    #[serde(deserialize_with = "lenient::text")]
+    text: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    markdown: Shared,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifResult {
+    #[serde(deserialize_with = "lenient::text")]
+    rule_id: Shared,
+    rule_index: Option<i64>,
+    #[serde(deserialize_with = "lenient::object")]
+    rule: SarifReference,
+    #[serde(deserialize_with = "lenient::text")]
+    kind: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    level: Shared,
+    #[serde(deserialize_with = "lenient::object")]
+    message: SarifMessage,
+    locations: Vec<SarifLocation>,
+    suppressions: Option<Vec<SarifSuppression>>,
+    #[serde(deserialize_with = "lenient::text")]
+    baseline_state: Shared,
+    fingerprints: BTreeMap<String, Value>,
+    partial_fingerprints: BTreeMap<String, Value>,
+    #[serde(deserialize_with = "lenient::object")]
+    properties: Map<String, Value>,
+    #[serde(deserialize_with = "lenient::object")]
+    web_request: SarifWebRequest,
+    #[serde(deserialize_with = "lenient::object")]
+    web_response: SarifWebResponse,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SarifMessage {
+    #[serde(deserialize_with = "lenient::text")]
+    text: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    id: Shared,
+    #[serde(deserialize_with = "lenient::texts")]
+    arguments: Vec<Shared>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifLocation {
+    #[serde(deserialize_with = "lenient::object")]
+    physical_location: SarifPhysical,
+    logical_locations: Vec<SarifLogical>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifPhysical {
+    #[serde(deserialize_with = "lenient::object")]
+    artifact_location: SarifArtifact,
+    #[serde(deserialize_with = "lenient::object")]
+    region: SarifRegion,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SarifArtifact {
+    #[serde(deserialize_with = "lenient::text")]
+    uri: Shared,
+    index: Option<i64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifRegion {
+    start_line: Option<i64>,
+    #[serde(deserialize_with = "lenient::object")]
+    snippet: SarifText,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifLogical {
+    #[serde(deserialize_with = "lenient::text")]
+    fully_qualified_name: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    name: Shared,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SarifSuppression {
+    #[serde(deserialize_with = "lenient::text")]
+    kind: Shared,
+    #[serde(alias = "state", deserialize_with = "lenient::text")]
+    status: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    justification: Shared,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SarifWebRequest {
+    #[serde(deserialize_with = "lenient::text")]
+    method: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    target: Shared,
+    headers: BTreeMap<String, Value>,
+    #[serde(deserialize_with = "lenient::object")]
+    body: SarifText,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct SarifWebResponse {
+    status_code: Option<i64>,
+    headers: BTreeMap<String, Value>,
+    #[serde(deserialize_with = "lenient::object")]
+    body: SarifText,
+}
+
+/// One run of a tool.
+#[derive(Default)]
+struct SarifRun {
+    tool: Option<SarifTool>,
+    target: Option<ImportTarget>,
+    artifacts: Vec<String>,
+    waiting: Vec<String>,
+    waiting_bytes: usize,
+}
+
+struct SarifJson<'a, 'b> {
+    run: &'a mut ImportRun<'b>,
+    tools: Vec<String>,
+    part: SarifRun,
+}
+
+impl JsonReader for SarifJson<'_, '_> {
+    fn step(&self, path: &str) -> JsonStep {
+        match path {
+            "runs" | "runs/*" | "runs/*/results" | "runs/*/artifacts" | "runs/*/invocations" => {
+                JsonStep::Walk
+            }
+            "runs/*/tool"
+            | "runs/*/results/*"
+            | "runs/*/artifacts/*"
+            | "runs/*/invocations/*"
+            | "runs/*/versionControlProvenance" => JsonStep::Take,
+            _ => JsonStep::Skip,
+        }
+    }
+
+    fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
+        match path {
+            "runs/*/tool" => self.set_tool(raw),
+            "runs/*/artifacts/*" => {
+                let value: Value = serde_json::from_str(raw).unwrap_or_default();
+                let uri = value["location"]["uri"].as_str().unwrap_or_default();
+                self.part.artifacts.push(uri.to_owned());
+            }
+            "runs/*/invocations/*" => {
+                let value: Value = serde_json::from_str(raw).unwrap_or_default();
+                let time = |name: &str| fields::time(value[name].as_str().unwrap_or_default());
+                self.run.extend_time(time("startTimeUtc").or(time("startTime")));
+                self.run.extend_time(time("endTimeUtc").or(time("endTime")));
+            }
+            "runs/*/versionControlProvenance" => {
+                let value: Value = serde_json::from_str(raw).unwrap_or_default();
+                let uri = value[0]["repositoryUri"].as_str().unwrap_or_default();
+                self.part.target = ImportTarget::product(uri.trim_end_matches(".git"));
+            }
+            // Targets and artifacts may come after the results, too.
+            _ if self.part.waiting_bytes + raw.len() <= MAX_WAITING => {
+                self.part.waiting_bytes += raw.len();
+                self.part.waiting.push(raw.to_owned());
+            }
+            _ => {
+                self.add_waiting()?;
+                self.add_result(raw)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, path: &str) -> Result<(), ReadFault> {
+        if path == "runs/*" {
+            self.add_waiting()?;
+            self.part = SarifRun::default();
+        }
+        Ok(())
+    }
+}
+
+impl SarifJson<'_, '_> {
+    fn set_tool(&mut self, raw: &str) {
+        let Ok(tool) = serde_json::from_str::<SarifTool>(raw) else {
+            self.run.skip("description of the tool has another shape");
+            return;
+        };
+        let driver = &tool.driver;
+        if !driver.name.is_empty() {
+            self.tools.push(driver.name.to_string());
+        }
+        let version = [&driver.semantic_version, &driver.version];
+        if self.run.summary.version.is_empty() {
+            let version = version.into_iter().find(|version| !version.is_empty());
+            self.run.summary.version = version.map(Shared::to_string).unwrap_or_default();
+        }
+        self.part.tool = Some(tool);
+    }
+
+    fn add_waiting(&mut self) -> Result<(), ReadFault> {
+        for raw in std::mem::take(&mut self.part.waiting) {
+            self.add_result(&raw)?;
+        }
+        Ok(())
+    }
+
+    fn add_result(&mut self, raw: &str) -> Result<(), ReadFault> {
+        match serde_json::from_str::<SarifResult>(raw) {
+            Ok(result) => self.run.add_or_skip(self.part.entry(result)),
+            Err(_) => {
+                self.run.skip(json::OTHER_SHAPE);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl SarifRun {
+    fn rule(&self, result: &SarifResult) -> SarifRule {
+        let Some(tool) = &self.tool else {
+            return SarifRule::default();
+        };
+        let component = match result.rule.tool_component.index {
+            Some(index) => tool.extensions.get(index),
+            None => Some(&tool.driver),
+        };
+        let index = result.rule.index.or(result.rule_index.and_then(|at| usize::try_from(at).ok()));
+        let by_index = component.zip(index).and_then(|(component, at)| component.rules.get(at));
+        let id = match result.rule_id.is_empty() {
+            true => &result.rule.id,
+            false => &result.rule_id,
+        };
+        let all = std::iter::once(&tool.driver).chain(&tool.extensions);
+        let mut rules = all.flat_map(|component| &component.rules);
+        // A hierarchical id such as `CA1000/1` belongs to the rule `CA1000`.
+        let parent = id.rsplit_once('/').map_or("", |(parent, _)| parent);
+        let found = by_index.filter(|rule| id.is_empty() || rule.id == *id || *rule.id == *parent);
+        let found = found.or_else(|| rules.find(|rule| !id.is_empty() && rule.id == *id));
+        found.cloned().unwrap_or_default()
+    }
+
+    fn entry(&self, result: SarifResult) -> Result<ImportEntry, &'static str> {
+        match &*result.kind {
+            "pass" => return Err("check passed"),
+            "notApplicable" => return Err("check does not apply"),
+            _ => {}
+        }
+        if &*result.baseline_state == "absent" {
+            return Err("absent since the run that the file is compared with");
+        }
+        let rule = self.rule(&result);
+        let ids = [&result.rule_id, &result.rule.id, &rule.id];
+        let id = ids.into_iter().find(|id| !id.is_empty());
+        let message = self.message(&result, &rule);
+        if id.is_none() && message.is_empty() {
+            return Err("result without a rule and a message");
+        }
+        let id = id.map_or_else(|| fields::slug(&message), Shared::to_string);
+        let tool = self.tool.as_ref().map_or("sarif", |tool| &tool.driver.name);
+        let titles = [&*rule.short_description.text, &*rule.name, &*message];
+        // A name that only repeats the id says less than the message.
+        let title = titles.into_iter().find(|title| !title.is_empty() && *title != id);
+        let score = severity(&rule, &result);
+        let properties: Vec<String> = [&rule.properties, &result.properties]
+            .into_iter()
+            .flat_map(|map| map.values().map(Value::to_string))
+            .collect();
+        let related = rule.relationships.iter().map(|related| related.target.id.to_string());
+        let words: Vec<String> = properties.into_iter().chain(related).collect();
+        let place = self.place(&result);
+        let full = &rule.full_description.text;
+        let help = [&rule.help.text, &rule.help.markdown];
+        let help = help.into_iter().find(|text| !text.is_empty() && **text != **full);
+        let mut references = fields::links(&rule.help_uri);
+        references.extend(help.map(|text| fields::links(text)).unwrap_or_default());
+        let score_number = score.as_deref().and_then(fields::number);
+        Ok(ImportEntry {
+            vuln_id: format!("{}:{id}", fields::slug(tool)),
+            risk: risk(&result, &rule, score.as_deref()),
+            source_risk: score.unwrap_or_else(|| level(&result, &rule).to_owned()),
+            title: title.unwrap_or(&id).to_owned(),
+            description: fields::paragraphs(&[
+                &message,
+                match **full == *message {
+                    true => "",
+                    false => full,
+                },
+            ]),
+            recommendation: help.map(Shared::to_string).unwrap_or_default(),
+            test: format!("{tool} rule {id}"),
+            cves: words.iter().chain([&id]).flat_map(|word| fields::cves(word)).collect(),
+            cwes: words.iter().flat_map(|word| fields::cwes_in(&word.replace("cwe/", ""))).collect(),
+            cvss: CvssRating::new(score_number, ""),
+            references,
+            tags: tags(&rule),
+            suppressed: suppression(&result),
+            fingerprint: fingerprint(&result),
+            evidence: self.evidence(&result),
+            target: place.as_ref().map(|place| place.target.clone()).or(self.target.clone()),
+            port: place.as_ref().and_then(|place| place.port),
+            protocol: String::from(if place.is_some() { "tcp" } else { "" }),
+            service: place.as_ref().map(|place| place.scheme.clone()).unwrap_or_default(),
+            place: match place {
+                Some(place) => EntryPlace {
+                    path: place.path,
+                    parameter: String::new(),
+                },
+                None => self.file(&result),
+            },
+            ..ImportEntry::default()
+        })
+    }
+
+    fn message(&self, result: &SarifResult, rule: &SarifRule) -> String {
+        let message = &result.message;
+        let mut text = match message.text.is_empty() {
+            false => message.text.to_string(),
+            true => rule
+                .message_strings
+                .get(&*message.id)
+                .map(|text| text.text.to_string())
+                .unwrap_or_default(),
+        };
+        for (at, argument) in message.arguments.iter().enumerate().take(20) {
+            text = text.replace(&format!("{{{at}}}"), argument);
+        }
+        text
+    }
+
+    fn uri<'a>(&'a self, location: &'a SarifLocation) -> &'a str {
+        let artifact = &location.physical_location.artifact_location;
+        let index = artifact.index.and_then(|index| usize::try_from(index).ok());
+        match artifact.uri.is_empty() {
+            false => &artifact.uri,
+            true => index.and_then(|index| self.artifacts.get(index)).map_or("", String::as_str),
+        }
+    }
+
+    /// Of results that a web scanner wrote.
+    fn place(&self, result: &SarifResult) -> Option<TargetPlace> {
+        let uris = result.locations.iter().map(|location| self.uri(location));
+        let mut all = std::iter::once(&*result.web_request.target).chain(uris);
+        let is_web = |uri: &&str| uri.starts_with("http://") || uri.starts_with("https://");
+        all.find(is_web).and_then(TargetPlace::of_url)
+    }
+
+    fn file(&self, result: &SarifResult) -> EntryPlace {
+        let Some(location) = result.locations.first() else {
+            return EntryPlace::default();
+        };
+        let logical = location.logical_locations.first();
+        let name = logical.map(|one| match one.fully_qualified_name.is_empty() {
+            true => one.name.to_string(),
+            false => one.fully_qualified_name.to_string(),
+        });
+        EntryPlace {
+            path: self.uri(location).trim_start_matches("file://").to_owned(),
+            parameter: name.unwrap_or_default(),
+        }
+    }
+
+    fn evidence(&self, result: &SarifResult) -> EntryEvidence {
+        let request = &result.web_request;
+        if !request.target.is_empty() {
+            let headers = |headers: &BTreeMap<String, Value>| {
+                let line = |(name, value): (&String, &Value)| {
+                    format!("{name}: {}\r\n", value.as_str().unwrap_or_default())
+                };
+                headers.iter().map(line).collect::<String>()
+            };
+            let response = &result.web_response;
+            let status = response.status_code.map(|code| format!("HTTP/1.1 {code}\r\n"));
+            return EntryEvidence::Items(vec![crate::evidence::EvidenceItem {
+                url: request.target.to_string(),
+                method: request.method.to_string(),
+                request: format!(
+                    "{} {} HTTP/1.1\r\n{}\r\n{}",
+                    request.method,
+                    request.target,
+                    headers(&request.headers),
+                    request.body.text,
+                ),
+                response: match status {
+                    Some(status) => {
+                        format!("{status}{}\r\n{}", headers(&response.headers), response.body.text)
+                    }
+                    None => String::new(),
+                },
+                ..Default::default()
+            }]);
+        }
+        let row = |location: &SarifLocation| {
+            let region = &location.physical_location.region;
+            let line = region.start_line.map(|line| line.to_string()).unwrap_or_default();
+            let code = region.snippet.text.trim_end().to_owned();
+            vec![self.uri(location).to_owned(), line, code]
+        };
+        let rows = result.locations.iter().take(200).map(row);
+        let rows = rows.filter(|row| row.iter().any(|cell| !cell.is_empty()));
+        EntryEvidence::table(&["File", "Line", "Code"], rows.collect())
+    }
+}
+
+/// A score or word beside the level.
+fn severity(rule: &SarifRule, result: &SarifResult) -> Option<String> {
+    let maps = [&result.properties, &rule.properties];
+    let value = maps.into_iter().find_map(|map| map.get("security-severity"))?;
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+fn level<'a>(result: &'a SarifResult, rule: &'a SarifRule) -> &'a str {
+    let levels = [&*result.level, &*rule.default_configuration.level];
+    match &*result.kind {
+        "" | "fail" => levels.into_iter().find(|level| !level.is_empty()).unwrap_or("warning"),
+        // Only a failed check has a level: SARIF 2.1.0, section 3.27.10.
+        _ => "none",
+    }
+}
+
+fn risk(result: &SarifResult, rule: &SarifRule, severity: Option<&str>) -> Risk {
+    let of_severity = severity.and_then(|severity| match fields::number(severity) {
+        Some(score) => Some(fields::risk_of_cvss(score)),
+        None => fields::risk(severity),
+    });
+    of_severity.unwrap_or(match level(result, rule) {
+        "error" => Risk::High,
+        "warning" => Risk::Medium,
+        "note" => Risk::Low,
+        _ => Risk::Info,
+    })
+}
+
+fn tags(rule: &SarifRule) -> Vec<String> {
+    let tags = rule.properties.get("tags").and_then(Value::as_array);
+    let texts = tags.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
+}
+
+/// A suppression holds unless it waits for review or was rejected: SARIF 2.1.0, section 3.35.3.
+fn suppression(result: &SarifResult) -> Option<String> {
+    let suppressions = result.suppressions.as_ref()?;
+    let is_refused = |one: &SarifSuppression| matches!(&*one.status, "rejected" | "underReview");
+    if suppressions.is_empty() || suppressions.iter().any(is_refused) {
+        return None;
+    }
+    let first = suppressions.first()?;
+    let kind = match &*first.kind {
+        "inSource" => "suppressed in the source",
+        _ => "suppressed",
+    };
+    Some(match first.justification.is_empty() {
+        true => kind.to_owned(),
+        false => format!("{kind}: {}", first.justification),
+    })
+}
+
+fn fingerprint(result: &SarifResult) -> String {
+    let maps = [&result.fingerprints, &result.partial_fingerprints];
+    let first = maps.into_iter().flat_map(BTreeMap::iter).next();
+    let text = first.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()));
+    text.unwrap_or_default()
+}

@@ -1,0 +1,184 @@
+//! Reads the result files of other scanners. No I/O beyond the given reader, no clock.
+//!
+//! ```text
+//!   bytes ─► container (gzip, zip; limits) ─► decode (UTF-8) ─► head: what the file begins with
+//!                                                                  │
+//!                                  formats: the table ─► recogniser ┴─► reader of the format
+//!                                                                            │ json, xml, table: streams
+//!          ImportSink ◄── ImportEntry (result, target, evidence) ◄── ImportRun
+//!          ImportSummary ◄── tool, version, times, coverage, skipped entries ◄──┘
+//! ```
+//!
+//! A file is recognised by its content, never by its name. Readers stream: at most one entry is in
+//! memory. An odd entry is skipped and counted with the reason; damage, such as a cut file, ends
+//! the file, and the entries before it remain. `docs/imports.md` describes the formats.
+
+mod container;
+mod coverage;
+mod decode;
+mod entry;
+mod evidence;
+mod fields;
+mod formats;
+mod head;
+mod input;
+mod json;
+mod run;
+mod table;
+mod target;
+mod xml;
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use thiserror::Error;
+
+pub use coverage::{ImportCoverage, TestedPorts};
+pub use entry::{CvssRating, EntryPlace, EpssRating, ImportEntry};
+pub use evidence::{EntryEvidence, EvidenceItem};
+pub use formats::{FORMATS, ImportFormat};
+pub use head::FileHead;
+pub use run::{FoundTarget, ImportSummary, SkippedEntries};
+pub use target::{ImportTarget, ImportTargetKind};
+
+use container::Member;
+use input::{ImportInput, ReadFault};
+use run::ImportRun;
+
+/// What a file may contain at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportLimits {
+    /// Bytes of the file, also after decompression.
+    pub bytes: u64,
+    /// Results.
+    pub entries: u64,
+    /// Bytes of one result.
+    pub entry_bytes: u64,
+    /// Bytes of a zip archive, which is held in memory.
+    pub archive_bytes: u64,
+    /// Files in a zip archive.
+    pub members: usize,
+    /// How many times larger than the compressed file the content may be.
+    pub ratio: u64,
+}
+
+impl Default for ImportLimits {
+    fn default() -> Self {
+        Self {
+            bytes: 512 << 20,
+            entries: 1_000_000,
+            entry_bytes: 32 << 20,
+            archive_bytes: 64 << 20,
+            members: 1_000,
+            ratio: 200,
+        }
+    }
+}
+
+/// Receives the results of a file.
+pub trait ImportSink {
+    /// A recognised file begins: `member` is its name in a zip archive.
+    fn begin(&mut self, _format: &'static ImportFormat, _member: Option<&str>) {}
+
+    /// A result; `Break` ends the import.
+    fn entry(&mut self, entry: ImportEntry) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(ImportEntry) -> ControlFlow<()>> ImportSink for F {
+    fn entry(&mut self, entry: ImportEntry) -> ControlFlow<()> {
+        self(entry)
+    }
+}
+
+/// Why no result of a file was read.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    #[error("the file is empty; if a scan without results wrote it, name its format")]
+    Empty,
+    #[error("the format of the file is unknown; name its format if it is one of the known formats")]
+    Unknown,
+    #[error("no format is called {0}; choose one of: {known}", known = formats::names())]
+    NoFormat(String),
+    #[error("{0}; import a smaller file, or the unpacked one")]
+    Limit(String),
+    #[error("the archive cannot be read: {0}; unpack it and import the files")]
+    Archive(String),
+    #[error("the file cannot be read")]
+    Read(#[source] std::io::Error),
+}
+
+/// Reads a file, or each file of a zip archive. Files of an archive in an unknown format are
+/// summaries without a format.
+///
+/// # Errors
+/// When the format is unknown, or a limit is exceeded before the first result.
+pub fn read(
+    input: impl Read,
+    format: Option<&str>,
+    limits: &ImportLimits,
+    sink: &mut dyn ImportSink,
+) -> Result<Vec<ImportSummary>, ImportError> {
+    let named = match format {
+        Some(name) => {
+            Some(formats::find(name).ok_or_else(|| ImportError::NoFormat(name.to_owned()))?)
+        }
+        None => None,
+    };
+    let mut summaries = Vec::new();
+    let mut entries = 0;
+    let mut is_stopped = false;
+    container::open(input, limits, &mut |member: Member<'_>| {
+        if is_stopped {
+            return Ok(());
+        }
+        let name = member.name.clone();
+        let summary = match read_member(member, named, limits, entries, sink) {
+            Ok(summary) => summary,
+            // The other files of an archive may be results.
+            Err(ImportError::Empty | ImportError::Unknown) if name.is_some() => {
+                ImportSummary::unrecognised(name)
+            }
+            Err(error) => return Err(error),
+        };
+        entries += summary.entries;
+        is_stopped = summary.is_stopped;
+        summaries.push(summary);
+        Ok(())
+    })?;
+    Ok(summaries)
+}
+
+fn read_member(
+    member: Member<'_>,
+    named: Option<&'static ImportFormat>,
+    limits: &ImportLimits,
+    entries: u64,
+    sink: &mut dyn ImportSink,
+) -> Result<ImportSummary, ImportError> {
+    let mut input = ImportInput::new(member.bytes, limits.entry_bytes);
+    let first = input.peek().map_err(of_fault)?;
+    let head = FileHead::of(first);
+    let format = match named {
+        Some(format) => format,
+        None if first.trim().is_empty() => return Err(ImportError::Empty),
+        None => formats::recognise(&head).ok_or(ImportError::Unknown)?,
+    };
+    sink.begin(format, member.name.as_deref());
+    let mut run = ImportRun::new(
+        format,
+        member.name,
+        limits.entries.saturating_sub(entries),
+        sink,
+    );
+    let end = format.reader.read(&mut input, &head, &mut run);
+    Ok(run.finish(end.err()))
+}
+
+fn of_fault(fault: ReadFault) -> ImportError {
+    match fault {
+        ReadFault::Io(error) => ImportError::Read(error),
+        ReadFault::Limit(limit) => ImportError::Limit(limit),
+        ReadFault::Damaged(damage) => ImportError::Archive(damage),
+        ReadFault::Stopped => ImportError::Unknown,
+    }
+}
