@@ -52,6 +52,8 @@ pub struct ImportInput<'a> {
     text: String,
     at: usize,
     allowance: EntryAllowance,
+    /// What failed behind the text that is read already.
+    failed: Option<IoError>,
 }
 
 impl<'a> ImportInput<'a> {
@@ -64,6 +66,7 @@ impl<'a> ImportInput<'a> {
                 left: Rc::new(Cell::new(entry_bytes)),
                 whole: entry_bytes,
             },
+            failed: None,
         }
     }
 
@@ -73,7 +76,14 @@ impl<'a> ImportInput<'a> {
 
     /// The beginning of the text, without reading over it.
     pub fn peek(&mut self) -> Result<&str, ReadFault> {
-        while self.text.len() < HEAD && self.source.fill(&mut self.text)? {}
+        while self.failed.is_none() && self.text.len() < HEAD {
+            match self.source.fill(&mut self.text) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if self.text.is_empty() => return Err(ReadFault::from(error)),
+                Err(error) => self.failed = Some(error),
+            }
+        }
         let end = self.text.floor_char_boundary(HEAD);
         Ok(&self.text[..end])
     }
@@ -115,6 +125,9 @@ impl BufRead for ImportInput<'_> {
         while self.at == self.text.len() {
             self.text.clear();
             self.at = 0;
+            if let Some(error) = self.failed.take() {
+                return Err(error);
+            }
             if !self.source.fill(&mut self.text)? {
                 break;
             }

@@ -257,7 +257,7 @@ fn each_line<T: DeserializeOwned>(
         if !fits {
             run.skip(OVERLONG);
         } else if !line.trim().is_empty() {
-            match serde_json::from_str(&line) {
+            match object(&line) {
                 Ok(value) => each(value, run)?,
                 Err(error) if error.is_syntax() || error.is_eof() => {
                     run.skip("line is no JSON");
@@ -267,6 +267,14 @@ fn each_line<T: DeserializeOwned>(
         }
     }
     Ok(())
+}
+
+/// Reads an object; serde would also fill one from a list.
+pub fn object<T: DeserializeOwned>(raw: &str) -> serde_json::Result<T> {
+    match raw.trim_start().starts_with(['[', '"']) {
+        true => Err(serde::de::Error::custom("no object")),
+        false => serde_json::from_str(raw),
+    }
 }
 
 type EachObject<'a, T> = &'a mut dyn FnMut(T, &mut ImportRun<'_>) -> Result<(), ReadFault>;
@@ -285,7 +293,7 @@ impl<T: DeserializeOwned> JsonReader for ObjectReader<'_, '_, T> {
     }
 
     fn take(&mut self, _path: &str, raw: &str) -> Result<(), ReadFault> {
-        match serde_json::from_str(raw) {
+        match object(raw) {
             Ok(value) => (self.each)(value, self.run),
             Err(_) => {
                 self.run.skip(OTHER_SHAPE);

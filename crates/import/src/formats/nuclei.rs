@@ -51,7 +51,7 @@ struct NucleiResult {
     #[serde(rename = "extractor-name", deserialize_with = "lenient::text")]
     extractor: Shared,
     #[serde(rename = "matcher-status", deserialize_with = "lenient_status")]
-    is_matched: bool,
+    is_unmatched: bool,
     #[serde(rename = "type", deserialize_with = "lenient::text")]
     kind: Shared,
     #[serde(deserialize_with = "lenient::text")]
@@ -112,9 +112,9 @@ struct NucleiClassification {
     epss_percentile: Option<f64>,
 }
 
-/// Only an explicit `false` is a check that did not match.
+/// Old versions do not write the field: only an explicit `false` is a check that did not match.
 fn lenient_status<'de, D: serde::Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Ok(&*lenient::text(from)? != "false")
+    Ok(&*lenient::text(from)? == "false")
 }
 
 impl NucleiResult {
@@ -123,12 +123,11 @@ impl NucleiResult {
         if template.is_empty() {
             return Err("no template id");
         }
-        // The field is absent in old versions, whose default is false too.
         let has_place = !self.matched_at.is_empty() || !self.host.is_empty();
         if !has_place {
             return Err("no host");
         }
-        if !self.is_matched && self.matched_at.is_empty() {
+        if self.is_unmatched {
             return Err("check did not match (matcher status false)");
         }
         let place = self.place();

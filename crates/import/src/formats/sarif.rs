@@ -353,7 +353,7 @@ impl SarifJson<'_, '_> {
     }
 
     fn add_result(&mut self, raw: &str) -> Result<(), ReadFault> {
-        match serde_json::from_str::<SarifResult>(raw) {
+        match json::object::<SarifResult>(raw) {
             Ok(result) => self.run.add_or_skip(self.part.entry(result)),
             Err(_) => {
                 self.run.skip(json::OTHER_SHAPE);

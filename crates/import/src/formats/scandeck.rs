@@ -116,10 +116,14 @@ impl ScandeckLine {
 
     /// The decision of the export; it is proposed, not made.
     fn suppression(&self) -> Option<String> {
-        if !matches!(&*self.verdict, "false_positive" | "false-positive" | "risk_accepted" | "risk-accepted") {
+        let is_dismissed = matches!(
+            &*self.verdict,
+            "false_positive" | "risk_accepted" | "not_applicable" | "duplicate"
+        );
+        if !is_dismissed {
             return None;
         }
-        let mut text = format!("scandeck: {}", self.verdict.replace(['_', '-'], " "));
+        let mut text = format!("scandeck: {}", self.verdict.replace('_', " "));
         if !self.reason.is_empty() {
             text.push_str(&format!(" ({})", self.reason));
         }

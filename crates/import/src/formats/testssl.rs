@@ -3,7 +3,7 @@
 //! Every test is a row. Rows that are `OK` are passed tests, rows that are `INFO` describe the
 //! server; both state what was tested.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
@@ -120,7 +120,7 @@ impl JsonReader for TestsslJson<'_, '_> {
                 self.server.place = place.into();
             }
             "scanResult/*/port" => self.server.port = json::scalar(raw).into(),
-            path => match serde_json::from_str::<TestsslRow>(raw) {
+            path => match json::object::<TestsslRow>(raw) {
                 Ok(mut row) => {
                     if path != "*" {
                         row.place = self.server.place.clone();
@@ -137,13 +137,22 @@ impl JsonReader for TestsslJson<'_, '_> {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TestsslServer {
-    target: ImportTarget,
+    target: String,
     port: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct TestsslKey {
+    target: String,
+    port: u16,
+    id: String,
 }
 
 #[derive(Default)]
 struct TestsslScan {
     servers: BTreeMap<TestsslServer, ImportCoverage>,
+    /// The first result of each test: a name with several addresses is tested at each.
+    seen: HashMap<TestsslKey, Shared>,
 }
 
 impl TestsslScan {
@@ -185,6 +194,20 @@ impl TestsslScan {
             run.skip("test passed (OK)");
             return Ok(());
         }
+        let key = TestsslKey {
+            target: target.name.clone(),
+            port,
+            id: row.id.to_string(),
+        };
+        let mut parameter = certificate.trim_end_matches('>').to_owned();
+        match self.seen.get(&key) {
+            Some(finding) if *finding == row.finding => {
+                run.skip("same result at another address of the host");
+                return Ok(());
+            }
+            Some(_) => parameter = format!("{parameter} {address}").trim().to_owned(),
+            None => drop(self.seen.insert(key, row.finding.clone())),
+        }
         let mut entry = ImportEntry {
             risk: fields::risk(&severity).unwrap_or(Risk::Info),
             title: format!("{id}: {}", row.finding.trim()),
@@ -202,14 +225,14 @@ impl TestsslScan {
             vuln_id,
             ..ImportEntry::default()
         };
-        // A server may have several certificates.
-        entry.place.parameter = certificate.trim_end_matches('>').to_owned();
+        // A server may have several certificates, and another result at another address.
+        entry.place.parameter = parameter;
         run.add(entry)
     }
 
     fn cover(&mut self, target: &ImportTarget, port: u16, vuln_id: &str) {
         let server = TestsslServer {
-            target: target.clone(),
+            target: target.name.clone(),
             port,
         };
         let coverage = self.servers.entry(server).or_insert_with(|| ImportCoverage {

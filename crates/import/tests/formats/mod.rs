@@ -1,0 +1,18 @@
+//! What each format becomes.
+
+mod first;
+
+use scandeck_import::{EntryEvidence, EvidenceItem, ImportEntry, ImportTargetKind};
+
+use crate::import_sample;
+
+fn target(entry: &ImportEntry) -> &str {
+    entry.target.as_ref().map_or("", |target| &target.name)
+}
+
+fn items(entry: &ImportEntry) -> &[EvidenceItem] {
+    match &entry.evidence {
+        EntryEvidence::Items(items) => items,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,341 @@
+//! Files that are empty, damaged, too large or malicious.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use scandeck_import::{ImportEntry, ImportError, ImportLimits, ImportSummary};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::{import, import_sample, sample, samples};
+
+fn count(bytes: &[u8], limits: &ImportLimits) -> Result<Vec<ImportSummary>, ImportError> {
+    scandeck_import::read(bytes, None, limits, &mut |_: ImportEntry| {
+        ControlFlow::Continue(())
+    })
+}
+
+fn named(bytes: &[u8], format: &str) -> Vec<ImportSummary> {
+    let mut sink = |_: ImportEntry| ControlFlow::Continue(());
+    scandeck_import::read(bytes, Some(format), &ImportLimits::default(), &mut sink).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        archive
+            .start_file(*name, SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn every_sample_has_one_odd_entry_and_is_not_damaged() {
+    for path in samples() {
+        let read = import(&std::fs::read(&path).unwrap());
+        assert!(read.summary.entries > 0, "{path:?}");
+        assert!(read.summary.skipped_count() > 0, "{path:?}");
+        assert_eq!(read.summary.damage, None, "{path:?}");
+    }
+}
+
+#[test]
+fn every_format_has_a_sample() {
+    let mut missing: Vec<&str> = scandeck_import::FORMATS
+        .iter()
+        .map(|format| format.name)
+        .collect();
+    for path in samples() {
+        let read = import(&std::fs::read(&path).unwrap());
+        let name = read.summary.format.unwrap().name;
+        missing.retain(|format| *format != name);
+    }
+    assert_eq!(missing, Vec::<&str>::new());
+}
+
+#[test]
+fn empty_file_is_an_error_unless_its_format_is_named() {
+    let limits = ImportLimits::default();
+    for empty in [&b""[..], b"\n \n", b"\xef\xbb\xbf"] {
+        assert!(matches!(count(empty, &limits), Err(ImportError::Empty)));
+        for format in scandeck_import::FORMATS {
+            let summaries = named(empty, format.name);
+            assert_eq!(
+                (summaries.len(), summaries[0].entries),
+                (1, 0),
+                "{}",
+                format.name
+            );
+        }
+    }
+    for other in [
+        &b"hello"[..],
+        b"{}",
+        b"[]",
+        b"<html/>",
+        b"\x00\x01\x02",
+        b"a,b,c\n",
+    ] {
+        assert!(
+            matches!(count(other, &limits), Err(ImportError::Unknown)),
+            "{other:?}"
+        );
+    }
+    let mut sink = |_: ImportEntry| ControlFlow::Continue(());
+    let error = scandeck_import::read(&b""[..], Some("nothing"), &limits, &mut sink);
+    assert!(error.unwrap_err().to_string().contains("nuclei"));
+}
+
+#[test]
+fn cut_file_keeps_the_entries_before_the_cut() {
+    for path in samples() {
+        let whole = std::fs::read(&path).unwrap();
+        let all = import(&whole).summary.entries;
+        for percent in (1..20).map(|part| part * 5) {
+            let cut = &whole[..whole.len() * percent / 100];
+            match count(cut, &ImportLimits::default()) {
+                Ok(summaries) => assert!(summaries[0].entries <= all, "{path:?} {percent}"),
+                Err(error) => assert!(matches!(error, ImportError::Unknown), "{path:?} {error}"),
+            }
+        }
+    }
+    let burp = sample("burp.xml");
+    let read = import(&burp[..burp.len() - 20]);
+    assert!(read.summary.damage.is_some() && read.summary.entries == 3);
+    let nmap = sample("nmap.xml");
+    let read = import(&nmap[..nmap.len() - 20]);
+    assert!(read.summary.coverage.is_empty());
+}
+
+#[test]
+fn other_encodings_are_decoded() {
+    for path in samples() {
+        let whole = std::fs::read(&path).unwrap();
+        let all = import(&whole).summary.entries;
+        let text = String::from_utf8(whole.clone()).unwrap();
+        let marked = [b"\xef\xbb\xbf", whole.as_slice()].concat();
+        assert_eq!(import(&marked).summary.entries, all, "{path:?}");
+        let mut wide = vec![0xff, 0xfe];
+        wide.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+        assert_eq!(import(&wide).summary.entries, all, "{path:?}");
+        let windows = text.replace('\n', "\r\n");
+        assert_eq!(import(windows.as_bytes()).summary.entries, all, "{path:?}");
+    }
+    let latin = b"<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><issues burpVersion=\"1\"><issue><type>1</type><name>caf\xe9</name><host>http://a.test</host></issue></issues>";
+    assert_eq!(import(latin).entries[0].title, "caf\u{e9}");
+    let wrong = b"{\"template-id\":\"x\",\"info\":{\"name\":\"caf\xe9\"},\"host\":\"a.test\"}\n";
+    assert_eq!(import(wrong).entries[0].title, "caf\u{fffd}");
+}
+
+#[test]
+fn entities_are_neither_expanded_nor_fetched() {
+    let bomb = r#"<?xml version="1.0"?><!DOCTYPE issues [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]>
+<issues burpVersion="1"><issue><type>1</type><name>&b;&x;&#65;&lt;</name><host>http://a.test</host></issue></issues>"#;
+    assert_eq!(import(bomb.as_bytes()).entries[0].title, "&b;&x;A<");
+}
+
+#[test]
+fn deep_nesting_ends_or_skips_and_never_overflows() {
+    let deep = format!(
+        "{{\"template-id\":\"x\",\"info\":{{\"name\":\"n\",\"reference\":{}{}}},\"host\":\"a.test\"}}\n",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    let read = import(deep.as_bytes());
+    assert_eq!(read.summary.entries + read.summary.skipped_count(), 1);
+    let deep = format!(
+        "{{\"@programName\":\"ZAP\",\"site\":[{{\"@name\":\"http://a.test\",\"alerts\":{}{}}}]}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    assert_eq!(import(deep.as_bytes()).summary.entries, 0);
+    let deep = format!("<issues burpVersion=\"1\">{}", "<a>".repeat(100_000));
+    let damage = import(deep.as_bytes()).summary.damage.unwrap();
+    assert!(damage.contains("nested deeper"), "{damage}");
+}
+
+#[test]
+fn huge_numbers_are_no_ports_and_no_scores() {
+    let line = format!(
+        "{{\"template-id\":\"x\",\"info\":{{\"name\":\"n\",\"classification\":{{\"cvss-score\":1e400,\"epss-score\":{}}}}},\"matched-at\":\"a.test:99999999999\"}}\n",
+        "9".repeat(400)
+    );
+    let read = import(line.as_bytes());
+    assert_eq!(read.summary.entries + read.summary.skipped_count(), 1);
+    let nessus = "<NessusClientData_v2><Report><ReportHost name='a.test'><ReportItem port='99999999999' severity='9' pluginID='1' pluginName='n'><cvss3_base_score>1e99</cvss3_base_score></ReportItem></ReportHost></Report></NessusClientData_v2>";
+    let read = import(nessus.as_bytes());
+    assert_eq!((read.entries[0].port, &read.entries[0].cvss), (None, &None));
+}
+
+#[test]
+fn packed_files_are_read_within_limits() {
+    let plain = sample("nuclei.jsonl");
+    let read = import(&gzip(&plain));
+    assert_eq!(read.summary.entries, 3);
+    let archive = zip(&[
+        ("a/nuclei.jsonl", &plain),
+        ("notes.txt", b"hello"),
+        ("zap.xml", &sample("zap.xml")),
+    ]);
+    let summaries = count(&archive, &ImportLimits::default()).unwrap();
+    let formats: Vec<_> = summaries
+        .iter()
+        .map(|one| one.format.map(|format| format.name))
+        .collect();
+    assert_eq!(formats, [Some("nuclei"), None, Some("zap")]);
+    assert_eq!(summaries[0].member.as_deref(), Some("a/nuclei.jsonl"));
+    // The same line many times: packed a thousand times smaller.
+    let bomb = plain.repeat(20_000);
+    let limits = ImportLimits {
+        ratio: 50,
+        ..ImportLimits::default()
+    };
+    for packed in [gzip(&bomb), zip(&[("bomb.jsonl", &bomb)])] {
+        let summaries = count(&packed, &limits).unwrap();
+        let damage = summaries[0].damage.clone().unwrap();
+        assert!(damage.contains("50 times the packed size"), "{damage}");
+    }
+    let cut = gzip(&plain);
+    let summaries = count(&cut[..cut.len() - 9], &ImportLimits::default()).unwrap();
+    assert!(summaries[0].damage.is_some());
+    assert!(matches!(
+        count(b"PK\x03\x04damaged", &ImportLimits::default()),
+        Err(ImportError::Archive(_))
+    ));
+}
+
+#[test]
+fn limits_end_a_file_and_say_so() {
+    let plain = sample("nuclei.jsonl");
+    let limit = |limits: ImportLimits| count(&plain.repeat(100), &limits).unwrap().remove(0);
+    let default = ImportLimits::default();
+    let few = limit(ImportLimits {
+        entries: 10,
+        ..default
+    });
+    assert_eq!(
+        (few.entries, few.damage.as_deref()),
+        (10, Some("the file has too many entries"))
+    );
+    let long = limit(ImportLimits {
+        entry_bytes: 600,
+        ..default
+    });
+    assert!(
+        long.skipped
+            .iter()
+            .any(|one| one.reason == "entry is too long" && one.count == 100)
+    );
+    assert_eq!(long.entries, 200);
+    let xml = sample("burp.xml");
+    let long = count(
+        &xml,
+        &ImportLimits {
+            entry_bytes: 800,
+            ..default
+        },
+    )
+    .unwrap()
+    .remove(0);
+    assert!(
+        long.damage
+            .is_some_and(|damage| damage.contains("an entry has more"))
+    );
+    let small = count(
+        &vec![b' '; 3 << 20],
+        &ImportLimits {
+            bytes: 1 << 20,
+            ..default
+        },
+    );
+    assert!(matches!(
+        small,
+        Err(ImportError::Limit(_) | ImportError::Empty)
+    ));
+}
+
+#[test]
+fn sink_that_breaks_ends_the_import() {
+    let mut seen = 0;
+    let mut sink = |_: ImportEntry| {
+        seen += 1;
+        ControlFlow::Break(())
+    };
+    let archive = zip(&[
+        ("a", &sample("nuclei.jsonl")),
+        ("b", &sample("nuclei.jsonl")),
+    ]);
+    let summaries =
+        scandeck_import::read(&archive[..], None, &ImportLimits::default(), &mut sink).unwrap();
+    assert_eq!(
+        (seen, summaries.len(), summaries[0].is_stopped),
+        (1, 1, true)
+    );
+}
+
+#[test]
+fn long_texts_are_cut_and_lists_are_short() {
+    let long = "x".repeat(1 << 20);
+    let tags: Vec<String> = (0..1_000).map(|at| format!("\"t{at}\"")).collect();
+    let line = format!(
+        "{{\"template-id\":\"x\",\"info\":{{\"name\":\"{long}\",\"description\":\"{long}\",\"tags\":[{}]}},\"matched-at\":\"http://a.test/\",\"request\":\"{long}\",\"response\":\"{long}\"}}\n",
+        tags.join(",")
+    );
+    let read = import(line.as_bytes());
+    let entry = &read.entries[0];
+    assert!(
+        entry.title.len() <= 500 && entry.description.len() <= 64 * 1024 && entry.tags.len() == 200
+    );
+    assert!(entry.clone().into_finding().vuln_evidence.as_json().len() < 200_000);
+}
+
+#[test]
+fn names_of_targets_are_canonical() {
+    for (text, name) in [
+        ("HTTPS://User:pw@Shop.Test:443/a?b#c", "https://shop.test"),
+        ("http://shop.test:8080", "http://shop.test:8080"),
+        ("http://[2001:DB8::1]/", "http://[2001:db8::1]"),
+        ("Shop.Test.", "shop.test"),
+        ("shop.test:8443", "shop.test"),
+        ("[::1]:443", "::1"),
+        ("2001:DB8::1", "2001:db8::1"),
+    ] {
+        let line = format!("{{\"template-id\":\"x\",\"info\":{{}},\"matched-at\":\"{text}\"}}\n");
+        let read = import(line.as_bytes());
+        assert_eq!(
+            read.entries[0].target.as_ref().unwrap().name,
+            name,
+            "{text}"
+        );
+    }
+    assert!(import_sample("code.sarif").entries[0].target.is_some());
+}
+
+proptest! {
+    #[test]
+    fn damaged_samples_never_panic(which in 0_usize..200, at in 0.0..1.0_f64, junk in proptest::collection::vec(any::<u8>(), 0..12), length in 0_usize..40) {
+        let all = samples();
+        let mut bytes = std::fs::read(&all[which % all.len()]).unwrap();
+        let start = (bytes.len() as f64 * at) as usize;
+        let end = (start + length).min(bytes.len());
+        bytes.splice(start..end, junk);
+        let _ = count(&bytes, &ImportLimits::default());
+    }
+
+    #[test]
+    fn any_text_is_read_without_panic_in_every_format(text in "([\\[\\]{}\",:<>/=&;a-z0-9 \\n]{0,6}|\\PC){0,30}", which in 0_usize..100) {
+        let formats = scandeck_import::FORMATS;
+        named(text.as_bytes(), formats[which % formats.len()].name);
+    }
+}
