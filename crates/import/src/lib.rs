@@ -23,6 +23,7 @@ mod formats;
 mod head;
 mod input;
 mod json;
+mod open_port;
 mod run;
 mod table;
 mod target;

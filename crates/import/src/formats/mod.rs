@@ -74,6 +74,11 @@ formats! {
     nmap: "nmap" "nmap (XML)" "nmap" ["xml"];
     testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" ["json" "csv"];
     sarif: "sarif" "SARIF 2.1" "SARIF" ["sarif" "json"];
+    openvas: "openvas" "OpenVAS, Greenbone (XML, CSV)" "OpenVAS" ["xml" "csv"];
+    masscan: "masscan" "masscan (JSON)" "masscan" ["json"];
+    httpx: "httpx" "httpx (JSON lines, JSON)" "httpx" ["jsonl" "json"];
+    naabu: "naabu" "naabu (JSON lines, JSON)" "naabu" ["jsonl" "json"];
+    ffuf: "ffuf" "ffuf (JSON)" "ffuf" ["json"];
 }
 
 /// The format with this name.

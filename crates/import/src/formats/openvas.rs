@@ -1,0 +1,188 @@
+//! OpenVAS (GVM, Greenbone): the XML report and the CSV of results.
+
+use scandeck_wire::contract::Risk;
+
+use super::FormatReader;
+use crate::entry::{CvssRating, EpssRating, ImportEntry};
+use crate::evidence::EntryEvidence;
+use crate::fields;
+use crate::head::FileHead;
+use crate::input::{ImportInput, ReadFault};
+use crate::run::ImportRun;
+use crate::table::{self, TableRow};
+use crate::target::ImportTarget;
+use crate::xml::{XmlStep, XmlStream, XmlTree};
+
+pub const READER: &dyn FormatReader = &OpenvasReader;
+
+struct OpenvasReader;
+
+impl FormatReader for OpenvasReader {
+    fn recognises(&self, head: &FileHead) -> bool {
+        let is_report = head.xml("report").is_some_and(|report| {
+            report.has("gmp") || report.has("omp") || report.has("report_format") || report.has("nvt")
+        });
+        let is_response = head.xml("get_reports_response").is_some();
+        is_report || is_response || head.has_columns(&["ip", "nvt name", "nvt oid", "severity"])
+    }
+
+    fn read(
+        &self,
+        input: &mut ImportInput<'_>,
+        head: &FileHead,
+        run: &mut ImportRun<'_>,
+    ) -> Result<(), ReadFault> {
+        match head.is_table() {
+            true => table::each_row(input, |row| run.add_or_skip(of_row(row))),
+            false => read_xml(input, run),
+        }
+    }
+}
+
+fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
+    let mut xml = XmlStream::new(input);
+    loop {
+        match xml.next()? {
+            XmlStep::Start(tree) => match tree.name.as_str() {
+                "result" => {
+                    let result = xml.whole(tree)?;
+                    run.add_or_skip(of_result(&result))?;
+                }
+                "gmp" | "omp" => run.summary.version = xml.whole(tree)?.at("version").to_owned(),
+                "scan_start" => run.summary.started = fields::time(&xml.whole(tree)?.text),
+                "scan_end" => run.summary.ended = fields::time(&xml.whole(tree)?.text),
+                // What the scan could not do, and what it found nothing about.
+                "errors" | "report_format" | "task" => drop(xml.whole(tree)?),
+                _ => {}
+            },
+            XmlStep::End(_) => {}
+            XmlStep::Done => return Ok(()),
+        }
+    }
+}
+
+fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
+    let nothing = XmlTree::default();
+    let nvt = result.child("nvt").unwrap_or(&nothing);
+    let oid = nvt.get("oid");
+    if oid.is_empty() || oid == "0" {
+        return Err("result without an OID");
+    }
+    let hostname = [result.at("host/hostname"), result.at("host/asset/name")];
+    let target = ImportTarget::of_hosts([hostname[0], result.at("host"), hostname[1]]);
+    let (port, protocol) = result.at("port").split_once('/').unwrap_or((result.at("port"), ""));
+    let port: Option<u16> = port.rsplit(' ').next().unwrap_or_default().trim_matches(['(', ')']).parse().ok();
+    let tag = |name: &str| {
+        let tags = nvt.at("tags").split('|').filter_map(|tag| tag.split_once('='));
+        let mut values = tags.filter(|(key, _)| *key == name).map(|(_, value)| value.trim());
+        values.next().unwrap_or_default()
+    };
+    let references: Vec<&XmlTree> = nvt.child("refs").map(|refs| refs.all("ref").collect()).unwrap_or_default();
+    let of_type = |kind: &'static str| {
+        let found = references.iter().filter(move |one| one.get("type").eq_ignore_ascii_case(kind));
+        found.map(|one| one.get("id"))
+    };
+    let mut cves: Vec<String> = of_type("cve").flat_map(fields::cves).collect();
+    cves.extend(fields::cves(nvt.at("cve")));
+    let score = fields::number(result.at("severity"));
+    let vector = match nvt.at("severities/severity/value") {
+        "" => tag("cvss_base_vector"),
+        vector => vector,
+    };
+    let solution = match nvt.at("solution") {
+        "" => tag("solution"),
+        solution => solution,
+    };
+    let threat = result.at("threat");
+    let epss = nvt.find("epss/max_severity").or_else(|| nvt.find("epss/max_epss"));
+    let epss = epss.and_then(|epss| {
+        EpssRating::new(fields::number(epss.at("score")), fields::number(epss.at("percentile")))
+    });
+    Ok(ImportEntry {
+        vuln_id: format!("openvas:{oid}"),
+        risk: risk(threat, score),
+        source_risk: paired(threat, result.at("severity")),
+        title: [nvt.at("name"), result.at("name")].into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned(),
+        description: fields::paragraphs(&[tag("summary"), tag("insight"), tag("affected")]),
+        impact: tag("impact").to_owned(),
+        recommendation: solution.to_owned(),
+        test: format!("OpenVAS test {oid} ({})", nvt.at("family")),
+        evidence: EntryEvidence::text(result.at("description")),
+        cves,
+        cvss: CvssRating::new(score.filter(|score| *score > 0.0), vector),
+        epss,
+        references: of_type("url").flat_map(fields::links).collect(),
+        target,
+        port: port.filter(|port| *port > 0),
+        protocol: match port {
+            Some(_) => protocol.to_owned(),
+            None => String::new(),
+        },
+        tags: vec![nvt.at("family").to_owned()],
+        suppressed: suppression(threat),
+        ..ImportEntry::default()
+    })
+}
+
+fn of_row(row: &TableRow<'_>) -> Result<ImportEntry, &'static str> {
+    let oid = row.get(&["nvt oid"]);
+    let name = row.get(&["nvt name"]);
+    if oid.is_empty() && name.is_empty() {
+        return Err("row without an OID");
+    }
+    let port: Option<u16> = row.get(&["port"]).parse().ok().filter(|port| *port > 0);
+    let score = fields::number(row.get(&["cvss"]));
+    let threat = row.get(&["severity"]);
+    Ok(ImportEntry {
+        vuln_id: match oid {
+            "" => format!("openvas:{}", fields::slug(name)),
+            oid => format!("openvas:{oid}"),
+        },
+        risk: risk(threat, score),
+        source_risk: paired(threat, row.get(&["cvss"])),
+        title: name.to_owned(),
+        description: fields::paragraphs(&[
+            row.get(&["summary"]),
+            row.get(&["vulnerability insight"]),
+            row.get(&["affected software/os"]),
+        ]),
+        impact: row.get(&["impact"]).to_owned(),
+        recommendation: row.get(&["solution"]).to_owned(),
+        test: format!("OpenVAS test {oid}"),
+        evidence: EntryEvidence::text(row.get(&["specific result"])),
+        cves: fields::cves(row.get(&["cves"])),
+        cvss: CvssRating::new(score.filter(|score| *score > 0.0), ""),
+        references: fields::links(row.get(&["other references"])),
+        target: ImportTarget::of_hosts([row.get(&["hostname"]), row.get(&["ip"])]),
+        port,
+        protocol: match port {
+            Some(_) => row.get(&["port protocol"]).to_owned(),
+            None => String::new(),
+        },
+        suppressed: suppression(threat),
+        found_at: fields::time(row.get(&["timestamp"])),
+        ..ImportEntry::default()
+    })
+}
+
+fn paired(word: &str, number: &str) -> String {
+    match (word, number) {
+        (word, "") => word.to_owned(),
+        ("", number) => number.to_owned(),
+        (word, number) => format!("{word} ({number})"),
+    }
+}
+
+/// The score decides, because the words have no critical level in all versions; logs and false
+/// positives have no risk.
+fn risk(threat: &str, score: Option<f64>) -> Risk {
+    match (threat, score) {
+        ("Log" | "Debug" | "False Positive" | "Error", _) => Risk::Info,
+        (_, Some(score)) => fields::risk_of_cvss(score),
+        (threat, None) => fields::risk(threat).unwrap_or(Risk::Info),
+    }
+}
+
+fn suppression(threat: &str) -> Option<String> {
+    (threat == "False Positive").then(|| "OpenVAS: overridden as a false positive".to_owned())
+}
