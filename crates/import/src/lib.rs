@@ -27,6 +27,7 @@ mod open_port;
 mod run;
 mod table;
 mod target;
+mod tls;
 mod xml;
 
 use std::io::Read;

@@ -76,9 +76,17 @@ formats! {
     sarif: "sarif" "SARIF 2.1" "SARIF" ["sarif" "json"];
     openvas: "openvas" "OpenVAS, Greenbone (XML, CSV)" "OpenVAS" ["xml" "csv"];
     masscan: "masscan" "masscan (JSON)" "masscan" ["json"];
+    sslyze: "sslyze" "sslyze (JSON)" "sslyze" ["json"];
+    sslscan: "sslscan" "sslscan (XML)" "sslscan" ["xml"];
+    wapiti: "wapiti" "wapiti (JSON, XML)" "wapiti" ["json" "xml"];
+    nikto: "nikto" "nikto (JSON, XML)" "nikto" ["json" "xml"];
+    wpscan: "wpscan" "WPScan (JSON)" "WPScan" ["json"];
+    acunetix: "acunetix" "Acunetix (XML), Acunetix 360 (JSON)" "Acunetix" ["xml" "json"];
+    cyclonedx: "cyclonedx" "CycloneDX vulnerabilities (JSON, XML)" "CycloneDX" ["json" "xml"];
     httpx: "httpx" "httpx (JSON lines, JSON)" "httpx" ["jsonl" "json"];
     naabu: "naabu" "naabu (JSON lines, JSON)" "naabu" ["jsonl" "json"];
     ffuf: "ffuf" "ffuf (JSON)" "ffuf" ["json"];
+    generic: "generic" "DefectDojo generic findings (JSON, CSV)" "DefectDojo" ["json" "csv"];
 }
 
 /// The format with this name.

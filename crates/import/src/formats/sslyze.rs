@@ -1,0 +1,244 @@
+//! sslyze: JSON of versions 3 to 6. The tool states facts; the weaknesses among them are entries.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::FormatReader;
+use crate::coverage::{ImportCoverage, TestedPorts};
+use crate::fields;
+use crate::head::FileHead;
+use crate::input::{ImportInput, ReadFault};
+use crate::json::{self, JsonReader, JsonStep};
+use crate::run::ImportRun;
+use crate::target::ImportTarget;
+use crate::tls;
+
+pub const READER: &dyn FormatReader = &SslyzeReader;
+
+/// Commands whose result is a list of cipher suites: the protocol and its weakness, if any.
+const PROTOCOLS: [(&str, &str, &str); 6] = [
+    ("ssl_2_0_cipher_suites", "SSL 2.0", "ssl-2.0"),
+    ("ssl_3_0_cipher_suites", "SSL 3.0", "ssl-3.0"),
+    ("tls_1_0_cipher_suites", "TLS 1.0", "tls-1.0"),
+    ("tls_1_1_cipher_suites", "TLS 1.1", "tls-1.1"),
+    ("tls_1_2_cipher_suites", "TLS 1.2", ""),
+    ("tls_1_3_cipher_suites", "TLS 1.3", ""),
+];
+
+struct SslyzeReader;
+
+impl FormatReader for SslyzeReader {
+    fn recognises(&self, head: &FileHead) -> bool {
+        head.has_keys(&["server_scan_results"])
+    }
+
+    fn read(
+        &self,
+        input: &mut ImportInput<'_>,
+        _head: &FileHead,
+        run: &mut ImportRun<'_>,
+    ) -> Result<(), ReadFault> {
+        json::walk(input, &mut SslyzeJson { run })
+    }
+}
+
+struct SslyzeJson<'a, 'b> {
+    run: &'a mut ImportRun<'b>,
+}
+
+impl JsonReader for SslyzeJson<'_, '_> {
+    fn step(&self, path: &str) -> JsonStep {
+        match path {
+            "server_scan_results" => JsonStep::Walk,
+            "server_scan_results/*" | "sslyze_version" => JsonStep::Take,
+            "date_scans_started" | "date_scans_completed" => JsonStep::Take,
+            _ => JsonStep::Skip,
+        }
+    }
+
+    fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
+        match path {
+            "sslyze_version" => self.run.summary.version = json::scalar(raw),
+            "date_scans_started" => self.run.summary.started = fields::time(&json::scalar(raw)),
+            "date_scans_completed" => self.run.summary.ended = fields::time(&json::scalar(raw)),
+            _ => match serde_json::from_str::<Value>(raw) {
+                Ok(server) if server.is_object() => return read_server(&server, self.run),
+                _ => self.run.skip(json::OTHER_SHAPE),
+            },
+        }
+        Ok(())
+    }
+}
+
+/// Weaknesses of a server with their details.
+#[derive(Default)]
+struct SslyzeServer {
+    flaws: BTreeMap<&'static str, Vec<Vec<String>>>,
+    tested: Vec<&'static str>,
+}
+
+impl SslyzeServer {
+    /// A weakness that was tested, with a detail when the server has it.
+    fn test(&mut self, id: &'static str, detail: Option<(&str, String)>) {
+        self.tested.push(id);
+        if let Some((name, value)) = detail {
+            self.flaws.entry(id).or_default().push(vec![name.to_owned(), value]);
+        }
+    }
+}
+
+fn read_server(server: &Value, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
+    let place = match &server["server_location"] {
+        Value::Null => &server["server_info"]["server_location"],
+        place => place,
+    };
+    let text = |name: &str| place[name].as_str().unwrap_or_default();
+    let Some(target) = ImportTarget::of_hosts([text("hostname"), text("ip_address")]) else {
+        run.skip("server without a name");
+        return Ok(());
+    };
+    run.target(&target);
+    let results = match &server["scan_result"] {
+        Value::Null => &server["scan_commands_results"],
+        results => results,
+    };
+    let Some(results) = results.as_object() else {
+        run.skip("server was not reachable");
+        return Ok(());
+    };
+    let mut found = SslyzeServer::default();
+    for (command, result) in results {
+        // Since version 5, a result has a status.
+        let result = match result.get("status").and_then(Value::as_str) {
+            Some("COMPLETED") => &result["result"],
+            Some("NOT_SCHEDULED") => continue,
+            Some(_) => {
+                run.skip("test was not completed");
+                continue;
+            }
+            None => result,
+        };
+        if result.is_object() {
+            read_command(command, result, &mut found);
+        }
+    }
+    let port = place["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    run.summary.coverage.push(ImportCoverage {
+        targets: vec![target.clone()],
+        ports: port
+            .map(|port| TestedPorts {
+                protocol: "tcp".to_owned(),
+                first: port,
+                last: port,
+            })
+            .into_iter()
+            .collect(),
+        checks: found.tested.iter().map(|id| format!("sslyze:{id}")).collect(),
+        ..ImportCoverage::default()
+    });
+    for (id, details) in found.flaws {
+        if let Some(mut entry) = tls::entry("sslyze", id, "", details) {
+            entry.target = Some(target.clone());
+            entry.port = port;
+            run.add(entry)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
+    let is = |name: &str| result[name].as_bool() == Some(true);
+    let isnt = |name: &str| result[name].as_bool() == Some(false);
+    let fact = |holds: bool, name: &'static str, value: &str| holds.then(|| (name, value.to_owned()));
+    match command {
+        "heartbleed" => {
+            let vulnerable = is("is_vulnerable_to_heartbleed");
+            found.test("heartbleed", fact(vulnerable, "Result", "vulnerable"));
+        }
+        "openssl_ccs_injection" => {
+            let vulnerable = is("is_vulnerable_to_ccs_injection");
+            found.test("ccs-injection", fact(vulnerable, "Result", "vulnerable"));
+        }
+        "robot" => {
+            let word = result["robot_result"].as_str().unwrap_or_default();
+            let is_strong = word == "VULNERABLE_STRONG_ORACLE";
+            found.test("robot-strong", fact(is_strong, "Result", word));
+            found.test("robot-weak", fact(word == "VULNERABLE_WEAK_ORACLE", "Result", word));
+        }
+        "session_renegotiation" => {
+            let is_insecure = isnt("supports_secure_renegotiation");
+            found.test("insecure-renegotiation", fact(is_insecure, "Secure renegotiation", "no"));
+            let by_client = is("is_vulnerable_to_client_renegotiation_dos")
+                || is("accepts_client_renegotiation");
+            found.test("client-renegotiation", fact(by_client, "Client renegotiation", "accepted"));
+        }
+        "tls_compression" => {
+            let is_used = is("supports_compression");
+            found.test("compression", fact(is_used, "Compression", "supported"));
+        }
+        "tls_fallback_scsv" => {
+            let is_missing = isnt("supports_fallback_scsv");
+            found.test("no-fallback-scsv", fact(is_missing, "TLS_FALLBACK_SCSV", "not supported"));
+        }
+        "tls_1_3_early_data" => {
+            let is_used = is("supports_early_data");
+            found.test("early-data", fact(is_used, "Early data", "supported"));
+        }
+        "http_headers" => {
+            let is_missing = result["strict_transport_security_header"].is_null();
+            found.test("hsts-missing", fact(is_missing, "Header", "missing"));
+        }
+        "certificate_info" => read_certificates(result, found),
+        _ => read_ciphers(command, result, found),
+    }
+}
+
+fn read_ciphers(command: &str, result: &Value, found: &mut SslyzeServer) {
+    let Some((_, name, flaw)) = PROTOCOLS.iter().find(|(known, _, _)| *known == command) else {
+        return;
+    };
+    let accepted = result["accepted_cipher_suites"].as_array();
+    let names = accepted.into_iter().flatten().filter_map(|cipher| {
+        let suite = cipher["cipher_suite"]["name"].as_str();
+        suite.or_else(|| cipher["name"].as_str())
+    });
+    let names: Vec<&str> = names.collect();
+    if !flaw.is_empty() {
+        let offered = (!names.is_empty()).then(|| (*name, names.join(", ")));
+        found.test(flaw, offered);
+    }
+    for id in ["null-cipher", "weak-cipher"] {
+        let weak = names.iter().filter(|name| tls::weakness_of(name) == Some(id));
+        let weak: Vec<&str> = weak.copied().collect();
+        found.test(id, (!weak.is_empty()).then(|| (*name, weak.join(", "))));
+    }
+}
+
+fn read_certificates(result: &Value, found: &mut SslyzeServer) {
+    let deployments = result["certificate_deployments"].as_array();
+    for deployment in deployments.into_iter().flatten() {
+        let is = |name: &str| deployment[name].as_bool();
+        let chain = &deployment["received_certificate_chain"][0];
+        let subject = chain["subject"]["rfc4514_string"].as_str().unwrap_or("certificate");
+        let detail = |holds: bool| holds.then(|| ("Subject", subject.to_owned()));
+        let name = detail(is("leaf_certificate_subject_matches_hostname") == Some(false));
+        found.test("certificate-name", name);
+        let sha1 = detail(is("verified_chain_has_sha1_signature") == Some(true));
+        found.test("certificate-sha1", sha1);
+        let order = detail(is("received_chain_has_valid_order") == Some(false));
+        found.test("certificate-order", order);
+        let validations = deployment["path_validation_results"].as_array();
+        let all: Vec<&Value> = validations.into_iter().flatten().collect();
+        let is_trusted = all.iter().any(|one| one["verified_certificate_chain"].is_array());
+        let errors = all.iter().find_map(|one| {
+            let error = one["openssl_error_string"].as_str();
+            error.or_else(|| one["validation_error"].as_str())
+        });
+        let untrusted = (!all.is_empty() && !is_trusted).then(|| match errors {
+            Some(error) => ("Error", error.to_owned()),
+            None => ("Subject", subject.to_owned()),
+        });
+        found.test("certificate-untrusted", untrusted);
+    }
+}
