@@ -71,6 +71,7 @@ formats! {
     zap: "zap" "ZAP (XML, JSON)" "ZAP" ["xml" "json"];
     burp: "burp" "Burp Suite (XML)" "Burp Suite" ["xml"];
     nessus: "nessus" "Nessus (.nessus)" "Nessus" ["nessus" "xml"];
+    nessus_csv: "nessus-csv" "Nessus, Tenable (CSV)" "Nessus" ["csv"];
     nmap: "nmap" "nmap (XML)" "nmap" ["xml"];
     testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" ["json" "csv"];
     sarif: "sarif" "SARIF 2.1" "SARIF" ["sarif" "json"];

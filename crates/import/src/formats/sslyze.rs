@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use scandeck_wire::contract::{Shared, lenient};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::FormatReader;
 use crate::coverage::{ImportCoverage, TestedPorts};
@@ -62,13 +66,77 @@ impl JsonReader for SslyzeJson<'_, '_> {
             "sslyze_version" => self.run.summary.version = json::scalar(raw),
             "date_scans_started" => self.run.summary.started = fields::time(&json::scalar(raw)),
             "date_scans_completed" => self.run.summary.ended = fields::time(&json::scalar(raw)),
-            _ => match serde_json::from_str::<Value>(raw) {
-                Ok(server) if server.is_object() => return read_server(&server, self.run),
-                _ => self.run.skip(json::OTHER_SHAPE),
+            _ => match json::object::<SslyzeResult>(raw) {
+                Ok(server) => return read_server(&server, self.run),
+                Err(_) => self.run.skip(json::OTHER_SHAPE),
             },
         }
         Ok(())
     }
+}
+
+/// The keys of certificates are numbers that are longer than any type, so their parts are read
+/// only where they are needed.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeResult {
+    server_location: Value,
+    server_info: SslyzeInfo,
+    /// Since version 5.
+    scan_result: Option<BTreeMap<String, Box<RawValue>>>,
+    scan_commands_results: Option<BTreeMap<String, Box<RawValue>>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeInfo {
+    server_location: Value,
+}
+
+/// Since version 5, a result has a status.
+#[derive(Deserialize)]
+struct SslyzeStatus<'a> {
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeCertificates {
+    certificate_deployments: Vec<SslyzeDeployment>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeDeployment {
+    leaf_certificate_subject_matches_hostname: Option<bool>,
+    verified_chain_has_sha1_signature: Option<bool>,
+    received_chain_has_valid_order: Option<bool>,
+    received_certificate_chain: Vec<SslyzeCertificate>,
+    path_validation_results: Vec<SslyzeValidation>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeCertificate {
+    subject: SslyzeSubject,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeSubject {
+    #[serde(deserialize_with = "lenient::text")]
+    rfc4514_string: Shared,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SslyzeValidation {
+    verified_certificate_chain: Option<Vec<IgnoredAny>>,
+    #[serde(alias = "validation_error", deserialize_with = "lenient::text")]
+    openssl_error_string: Shared,
 }
 
 /// Weaknesses of a server with their details.
@@ -88,9 +156,9 @@ impl SslyzeServer {
     }
 }
 
-fn read_server(server: &Value, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
-    let place = match &server["server_location"] {
-        Value::Null => &server["server_info"]["server_location"],
+fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
+    let place = match &server.server_location {
+        Value::Null => &server.server_info.server_location,
         place => place,
     };
     let text = |name: &str| place[name].as_str().unwrap_or_default();
@@ -99,28 +167,26 @@ fn read_server(server: &Value, run: &mut ImportRun<'_>) -> Result<(), ReadFault>
         return Ok(());
     };
     run.target(&target);
-    let results = match &server["scan_result"] {
-        Value::Null => &server["scan_commands_results"],
-        results => results,
-    };
-    let Some(results) = results.as_object() else {
+    let results = server.scan_result.as_ref().or(server.scan_commands_results.as_ref());
+    let Some(results) = results else {
         run.skip("server was not reachable");
         return Ok(());
     };
     let mut found = SslyzeServer::default();
-    for (command, result) in results {
-        // Since version 5, a result has a status.
-        let result = match result.get("status").and_then(Value::as_str) {
-            Some("COMPLETED") => &result["result"],
-            Some("NOT_SCHEDULED") => continue,
+    for (command, raw) in results {
+        let status = serde_json::from_str::<SslyzeStatus<'_>>(raw.get()).ok();
+        let status = status.and_then(|status| Some((status.status?, status.result)));
+        let result = match status {
+            None => raw.get(),
+            Some((word, result)) if word == "COMPLETED" => result.map_or("", RawValue::get),
+            Some((word, _)) if word == "NOT_SCHEDULED" => continue,
             Some(_) => {
                 run.skip("test was not completed");
                 continue;
             }
-            None => result,
         };
-        if result.is_object() {
-            read_command(command, result, &mut found);
+        if !read_result(command, result, &mut found) {
+            run.skip("result of a test has another shape");
         }
     }
     let port = place["port"].as_u64().and_then(|port| u16::try_from(port).ok());
@@ -145,6 +211,23 @@ fn read_server(server: &Value, run: &mut ImportRun<'_>) -> Result<(), ReadFault>
         }
     }
     Ok(())
+}
+
+/// Whether the result has the shape of its command.
+fn read_result(command: &str, raw: &str, found: &mut SslyzeServer) -> bool {
+    if command == "certificate_info" {
+        let certificates = json::object::<SslyzeCertificates>(raw);
+        let is_read = certificates.is_ok();
+        read_certificates(&certificates.unwrap_or_default(), found);
+        return is_read;
+    }
+    match serde_json::from_str::<Value>(raw) {
+        Ok(result) if result.is_object() => {
+            read_command(command, &result, found);
+            true
+        }
+        _ => false,
+    }
 }
 
 fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
@@ -189,7 +272,6 @@ fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
             let is_missing = result["strict_transport_security_header"].is_null();
             found.test("hsts-missing", fact(is_missing, "Header", "missing"));
         }
-        "certificate_info" => read_certificates(result, found),
         _ => read_ciphers(command, result, found),
     }
 }
@@ -215,28 +297,23 @@ fn read_ciphers(command: &str, result: &Value, found: &mut SslyzeServer) {
     }
 }
 
-fn read_certificates(result: &Value, found: &mut SslyzeServer) {
-    let deployments = result["certificate_deployments"].as_array();
-    for deployment in deployments.into_iter().flatten() {
-        let is = |name: &str| deployment[name].as_bool();
-        let chain = &deployment["received_certificate_chain"][0];
-        let subject = chain["subject"]["rfc4514_string"].as_str().unwrap_or("certificate");
+fn read_certificates(result: &SslyzeCertificates, found: &mut SslyzeServer) {
+    for deployment in &result.certificate_deployments {
+        let leaf = deployment.received_certificate_chain.first();
+        let subject = leaf.map_or("certificate", |leaf| &leaf.subject.rfc4514_string);
         let detail = |holds: bool| holds.then(|| ("Subject", subject.to_owned()));
-        let name = detail(is("leaf_certificate_subject_matches_hostname") == Some(false));
-        found.test("certificate-name", name);
-        let sha1 = detail(is("verified_chain_has_sha1_signature") == Some(true));
-        found.test("certificate-sha1", sha1);
-        let order = detail(is("received_chain_has_valid_order") == Some(false));
-        found.test("certificate-order", order);
-        let validations = deployment["path_validation_results"].as_array();
-        let all: Vec<&Value> = validations.into_iter().flatten().collect();
-        let is_trusted = all.iter().any(|one| one["verified_certificate_chain"].is_array());
-        let errors = all.iter().find_map(|one| {
-            let error = one["openssl_error_string"].as_str();
-            error.or_else(|| one["validation_error"].as_str())
-        });
-        let untrusted = (!all.is_empty() && !is_trusted).then(|| match errors {
-            Some(error) => ("Error", error.to_owned()),
+        let name = deployment.leaf_certificate_subject_matches_hostname == Some(false);
+        found.test("certificate-name", detail(name));
+        let sha1 = deployment.verified_chain_has_sha1_signature == Some(true);
+        found.test("certificate-sha1", detail(sha1));
+        let order = deployment.received_chain_has_valid_order == Some(false);
+        found.test("certificate-order", detail(order));
+        let all = &deployment.path_validation_results;
+        let is_trusted = all.iter().any(|one| one.verified_certificate_chain.is_some());
+        let errors = all.iter().map(|one| &one.openssl_error_string);
+        let error = errors.into_iter().find(|error| !error.is_empty());
+        let untrusted = (!all.is_empty() && !is_trusted).then(|| match error {
+            Some(error) => ("Error", error.to_string()),
             None => ("Subject", subject.to_owned()),
         });
         found.test("certificate-untrusted", untrusted);

@@ -1,0 +1,284 @@
+//! The other tools.
+
+use scandeck_wire::contract::Risk;
+
+use super::*;
+
+#[test]
+fn openvas_reads_xml_and_csv() {
+    let read = import_sample("openvas.xml");
+    let weak = read.entry("openvas:1.3.6.1.4.1.25623.1.0.105611");
+    assert_eq!(
+        (target(weak), weak.port, weak.risk),
+        ("srv.shop.test", Some(22), Risk::Medium)
+    );
+    assert_eq!(
+        (weak.source_risk.as_str(), weak.impact.as_str()),
+        ("Medium (4.3)", "Reading.")
+    );
+    assert_eq!(
+        (weak.cves[0].as_str(), weak.references[0].as_str()),
+        ("CVE-2008-5161", "https://ssh.test/a")
+    );
+    assert_eq!(weak.epss.map(|epss| epss.score), Some(0.02));
+    let other = read.entry("openvas:1.3.6.1.4.1.25623.1.0.80091");
+    assert_eq!(
+        (other.port, other.risk, other.suppressed.is_some()),
+        (None, Risk::Info, true)
+    );
+    assert_eq!(read.summary.version, "22.6");
+    let table = import_sample("openvas.csv");
+    let old = table.entry("openvas:1.3.6.1.4.1.25623.1.0.1");
+    assert_eq!(
+        (old.risk, old.cves.len(), target(old)),
+        (Risk::Critical, 2, "192.0.2.7")
+    );
+    assert!(old.description.contains("very old"));
+}
+
+#[test]
+fn nessus_rows_of_one_result_are_one_entry() {
+    let read = import_sample("nessus.csv");
+    assert_eq!(read.ids(), ["nessus:20007", "nessus:98104"]);
+    assert_eq!(read.entries[0].cves, ["CVE-2014-3566", "CVE-2016-0800"]);
+    assert_eq!(
+        (target(&read.entries[1]), read.entries[1].risk),
+        ("https://shop.test", Risk::Medium)
+    );
+}
+
+#[test]
+fn port_scanners_list_each_port_once() {
+    let read = import_sample("masscan.json");
+    let ports: Vec<_> = read
+        .entries
+        .iter()
+        .map(|entry| (entry.port, entry.service.as_str()))
+        .collect();
+    assert_eq!(ports, [(Some(8080), ""), (Some(22), "ssh")]);
+    assert_eq!(read.summary.skipped_count(), 2);
+    let read = import_sample("naabu.jsonl");
+    let ports: Vec<_> = read
+        .entries
+        .iter()
+        .map(|entry| (target(entry), entry.port, entry.protocol.as_str()))
+        .collect();
+    assert_eq!(
+        ports,
+        [
+            ("shop.test", Some(443), "tcp"),
+            ("192.0.2.8", Some(53), "udp")
+        ]
+    );
+}
+
+#[test]
+fn found_pages_are_information() {
+    let read = import_sample("httpx.jsonl");
+    let page = read.entry("httpx:page");
+    assert_eq!(
+        (target(page), page.port, page.place.path.as_str()),
+        ("https://shop.test:8443", Some(8443), "/login")
+    );
+    assert_eq!(page.target.as_ref().unwrap().others, ["192.0.2.7"]);
+    let read = import_sample("ffuf.json");
+    let found = read.entry("ffuf:found");
+    assert_eq!(
+        (target(found), found.place.path.as_str(), found.risk),
+        ("http://shop.test", "/admin", Risk::Info)
+    );
+    assert_eq!(items(found)[0].attack, "admin");
+}
+
+#[test]
+fn tls_facts_become_weaknesses_and_coverage() {
+    let read = import_sample("sslyze.json");
+    assert_eq!(
+        read.ids(),
+        [
+            "sslyze:certificate-name",
+            "sslyze:certificate-untrusted",
+            "sslyze:tls-1.0",
+            "sslyze:weak-cipher"
+        ]
+    );
+    let coverage = &read.summary.coverage[0];
+    assert!(coverage.includes("sslyze:heartbleed", "tcp", Some(443), &[]));
+    assert!(!coverage.includes("sslyze:robot-weak", "tcp", Some(443), &[]));
+    assert_eq!(
+        read.skipped(),
+        [
+            ("test was not completed", 1),
+            ("server was not reachable", 1)
+        ]
+    );
+    let read = import_sample("sslscan.xml");
+    assert_eq!(
+        read.ids(),
+        [
+            "sslscan:certificate-expired",
+            "sslscan:certificate-sha1",
+            "sslscan:certificate-weak-key",
+            "sslscan:heartbleed",
+            "sslscan:ssl-3.0",
+            "sslscan:weak-cipher"
+        ]
+    );
+    assert!(read.summary.coverage[0].includes("sslscan:tls-1.0", "tcp", Some(443), &[]));
+}
+
+#[test]
+fn wapiti_reads_both_forms() {
+    let read = import_sample("wapiti.xml");
+    let injection = read.entry("wapiti:sql-injection");
+    assert_eq!(
+        (injection.risk, injection.cwes.as_slice()),
+        (Risk::Critical, &[89][..])
+    );
+    assert_eq!(
+        (
+            injection.place.path.as_str(),
+            injection.place.parameter.as_str()
+        ),
+        ("/search", "q")
+    );
+    let read = import_sample("wapiti.json");
+    let backup = read.entry("wapiti:backup-file");
+    assert_eq!(
+        (target(backup), backup.port, backup.risk),
+        ("http://shop.test:8080", Some(8080), Risk::Low)
+    );
+    assert_eq!(
+        (backup.recommendation.as_str(), backup.cwes[0]),
+        ("Remove it.", 530)
+    );
+    assert_eq!(read.summary.version, "3.2.0");
+}
+
+#[test]
+fn nikto_distinguishes_the_headers_of_one_test() {
+    let read = import_sample("nikto.json");
+    let names: Vec<&str> = read
+        .entries
+        .iter()
+        .map(|entry| entry.place.parameter.as_str())
+        .collect();
+    assert_eq!(names, ["x-cache", "x-other"]);
+    assert_eq!(target(&read.entries[0]), "https://shop.test");
+    let read = import_sample("nikto.xml");
+    let frame = read.entry("nikto:999976");
+    assert_eq!(
+        (target(frame), frame.place.path.as_str()),
+        ("http://shop.test:8070", "/a")
+    );
+}
+
+#[test]
+fn wpscan_reads_findings_and_vulnerabilities() {
+    let read = import_sample("wpscan.json");
+    assert_eq!(
+        read.ids(),
+        ["wpscan:xmlrpc", "wpscan:b3f2", "wpscan:forms-sqli"]
+    );
+    let script = read.entry("wpscan:b3f2");
+    assert_eq!(
+        (script.risk, script.cves[0].as_str()),
+        (Risk::High, "CVE-2019-9787")
+    );
+    assert_eq!(read.entry("wpscan:forms-sqli").risk, Risk::Medium);
+    assert_eq!(
+        read.entry("wpscan:forms-sqli").place.path,
+        "/wordpress/wp-content/plugins/forms/"
+    );
+}
+
+#[test]
+fn acunetix_reads_both_forms() {
+    let read = import_sample("acunetix.xml");
+    let form = read.entry("acunetix:html-form-without-csrf-protection");
+    assert_eq!(
+        (target(form), form.place.path.as_str()),
+        ("https://shop.test", "/search")
+    );
+    assert_eq!(
+        (
+            form.cwes[0],
+            form.cves[0].as_str(),
+            form.suppressed.is_some()
+        ),
+        (352, "CVE-2020-0001", true)
+    );
+    let read = import_sample("acunetix.json");
+    let cookie = read.entry("acunetix:CookieNotMarkedAsHttpOnly");
+    assert_eq!(
+        (cookie.cwes.as_slice(), cookie.is_confirmed),
+        (&[16, 200][..], true)
+    );
+    assert_eq!(
+        cookie.suppressed.as_deref(),
+        Some("Acunetix 360: risk accepted")
+    );
+    assert_eq!(cookie.references, ["https://a.test/x"]);
+}
+
+#[test]
+fn cyclonedx_vulnerability_is_an_entry_for_each_component() {
+    let read = import_sample("bom.json");
+    assert_eq!(
+        read.ids(),
+        [
+            "cyclonedx:CVE-2021-44228",
+            "cyclonedx:CVE-2021-44228",
+            "cyclonedx:GHSA-1"
+        ]
+    );
+    let first = &read.entries[0];
+    assert_eq!(
+        (first.risk, first.place.path.as_str(), target(first)),
+        (Risk::Critical, "org.log/core", "shop")
+    );
+    assert_eq!(first.cvss.as_ref().and_then(|cvss| cvss.score), Some(10.0));
+    let other = read.entry("cyclonedx:GHSA-1");
+    assert_eq!(
+        (other.cves[0].as_str(), other.suppressed.as_deref()),
+        (
+            "CVE-2020-0001",
+            Some("analysis: not affected: code_not_reachable")
+        )
+    );
+    assert_eq!(read.summary.tool, "grype");
+    let read = import_sample("bom.xml");
+    let apt = read.entry("cyclonedx:CVE-2011-3374");
+    assert_eq!(
+        (apt.risk, apt.title.as_str(), apt.cwes[0]),
+        (Risk::Low, "CVE-2011-3374 in apt 1.8", 347)
+    );
+}
+
+#[test]
+fn generic_finding_is_an_entry_for_each_target() {
+    let read = import_sample("generic.json");
+    assert_eq!(
+        read.ids(),
+        ["generic:TEST1", "generic:TEST1", "generic:in-a-file"]
+    );
+    let first = &read.entries[0];
+    assert_eq!(
+        (target(first), target(&read.entries[1])),
+        ("https://shop.test", "http://old.test:8080")
+    );
+    assert_eq!(
+        (first.cwes.as_slice(), first.fingerprint.as_str()),
+        (&[261, 521, 22][..], "u1")
+    );
+    assert_eq!(
+        first.suppressed.as_deref(),
+        Some("DefectDojo: false positive")
+    );
+    let read = import_sample("generic.csv");
+    let leak = read.entry("generic:leak-header");
+    assert_eq!(
+        (target(leak), leak.suppressed.as_deref()),
+        ("https://192.0.2.7", Some("DefectDojo: duplicate"))
+    );
+}
