@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   bytes ─► gzip: a stream                ─┐
-//!         ─► zip: in memory, file by file   ├─► SizeGuard (bytes, ratio) ─► Member
+//!         ─► zip: in memory, file by file   ├─► SizeGuard (bytes, ratio) ─► ImportMember
 //!         ─► else the bytes themselves     ─┘
 //! ```
 //!
@@ -23,7 +23,7 @@ use crate::{ImportError, ImportLimits};
 const ALWAYS_ALLOWED: u64 = 1 << 20;
 
 /// A file to read.
-pub struct Member<'a> {
+pub struct ImportMember<'a> {
     /// The name in the archive.
     pub name: Option<String>,
     pub bytes: Box<dyn Read + 'a>,
@@ -33,7 +33,7 @@ pub struct Member<'a> {
 pub fn open<'a>(
     mut input: impl Read + 'a,
     limits: &ImportLimits,
-    each: &mut dyn FnMut(Member<'_>) -> Result<(), ImportError>,
+    each: &mut dyn FnMut(ImportMember<'_>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let mut magic = Vec::new();
     let mut beginning = (&mut input).take(4);
@@ -60,13 +60,13 @@ pub fn open<'a>(
     } else {
         Box::new(SizeGuard::new(whole, limits, None))
     };
-    each(Member { name: None, bytes })
+    each(ImportMember { name: None, bytes })
 }
 
 fn open_zip(
     input: impl Read,
     limits: &ImportLimits,
-    each: &mut dyn FnMut(Member<'_>) -> Result<(), ImportError>,
+    each: &mut dyn FnMut(ImportMember<'_>) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let mut archive = Vec::new();
     let mut limited = input.take(limits.archive_bytes + 1);
@@ -100,7 +100,7 @@ fn open_zip(
             inner: SizeGuard::new(file, &rest, Some(packed)),
             count: Rc::clone(&unpacked),
         };
-        each(Member {
+        each(ImportMember {
             name: Some(name),
             bytes: Box::new(counted),
         })?;

@@ -43,7 +43,7 @@ pub use head::FileHead;
 pub use run::{FoundTarget, ImportSummary, SkippedEntries};
 pub use target::{ImportTarget, ImportTargetKind};
 
-use container::Member;
+use container::ImportMember;
 use input::{ImportInput, ReadFault};
 use run::ImportRun;
 
@@ -129,7 +129,7 @@ pub fn read(
     let mut summaries = Vec::new();
     let mut entries = 0;
     let mut is_stopped = false;
-    container::open(input, limits, &mut |member: Member<'_>| {
+    container::open(input, limits, &mut |member: ImportMember<'_>| {
         if is_stopped {
             return Ok(());
         }
@@ -151,7 +151,7 @@ pub fn read(
 }
 
 fn read_member(
-    member: Member<'_>,
+    member: ImportMember<'_>,
     named: Option<&'static ImportFormat>,
     limits: &ImportLimits,
     entries: u64,

@@ -9,7 +9,7 @@ use crate::run::ImportRun;
 use crate::target::ImportTarget;
 
 /// A port that accepts connections.
-pub struct OpenPort {
+pub struct FoundPort {
     pub tool: &'static str,
     pub target: ImportTarget,
     pub port: u16,
@@ -27,7 +27,7 @@ pub struct OpenPorts {
 }
 
 impl OpenPorts {
-    pub fn add(&mut self, open: OpenPort, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
+    pub fn add(&mut self, open: FoundPort, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
         let key = format!("{}/{}/{}", open.target.name, open.protocol, open.port);
         if !self.seen.insert(key) {
             run.skip("port is listed already");
@@ -57,7 +57,7 @@ impl OpenPorts {
     }
 }
 
-/// A row of [`OpenPort::details`].
+/// A row of [`FoundPort::details`].
 pub fn detail(name: &str, value: impl ToString) -> Vec<String> {
     vec![name.to_owned(), value.to_string()]
 }

@@ -5,12 +5,12 @@ use csv::{ReaderBuilder, StringRecord};
 use crate::input::{ImportInput, ReadFault};
 
 /// A row; columns are found by name, whatever their case.
-pub struct TableRow<'a> {
+pub struct ImportRow<'a> {
     columns: &'a [String],
     cells: &'a StringRecord,
 }
 
-impl TableRow<'_> {
+impl ImportRow<'_> {
     /// The first cell that is not empty of the named columns.
     pub fn get(&self, names: &[&str]) -> &str {
         let cell = |name: &&str| {
@@ -25,7 +25,7 @@ impl TableRow<'_> {
 /// Calls `each` for every row.
 pub fn each_row(
     input: &mut ImportInput<'_>,
-    mut each: impl FnMut(&TableRow<'_>) -> Result<(), ReadFault>,
+    mut each: impl FnMut(&ImportRow<'_>) -> Result<(), ReadFault>,
 ) -> Result<(), ReadFault> {
     let delimiter = delimiter(input.peek()?);
     let allowance = input.allowance();
@@ -41,7 +41,10 @@ pub fn each_row(
         if !reader.read_record(&mut cells).map_err(fault)? {
             return Ok(());
         }
-        let row = TableRow {
+        if cells.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        let row = ImportRow {
             columns: &columns,
             cells: &cells,
         };

@@ -12,7 +12,7 @@ use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json::{self, JsonReader, JsonStep};
 use crate::run::ImportRun;
-use crate::table::{self, TableRow};
+use crate::table::{self, ImportRow};
 use crate::target::{ImportTarget, TargetPlace};
 
 pub const READER: &dyn FormatReader = &GenericReader;
@@ -150,7 +150,7 @@ struct GenericFinding {
     is_mitigated: bool,
 }
 
-fn of_row(row: &TableRow<'_>) -> GenericFinding {
+fn of_row(row: &ImportRow<'_>) -> GenericFinding {
     let text = |names: &[&str]| Shared::from(row.get(names));
     let is = |names: &[&str]| fields::is_true(row.get(names));
     let url = row.get(&["url", "endpoints"]);

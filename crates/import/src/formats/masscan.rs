@@ -8,7 +8,7 @@ use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json;
-use crate::open_port::{OpenPort, OpenPorts, detail};
+use crate::open_port::{FoundPort, OpenPorts, detail};
 use crate::run::ImportRun;
 use crate::target::ImportTarget;
 
@@ -112,7 +112,7 @@ impl MasscanHost {
                 run.skip("port is not open");
                 continue;
             }
-            let open = OpenPort {
+            let open = FoundPort {
                 tool: "masscan",
                 target: target.clone(),
                 port: number,

@@ -9,7 +9,7 @@ use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json;
-use crate::open_port::{OpenPort, OpenPorts, detail};
+use crate::open_port::{FoundPort, OpenPorts, detail};
 use crate::run::ImportRun;
 use crate::target::ImportTarget;
 
@@ -40,7 +40,7 @@ impl FormatReader for NaabuReader {
                 run.skip("port without a number");
                 return Ok(());
             };
-            let open = OpenPort {
+            let open = FoundPort {
                 tool: "naabu",
                 target,
                 port,

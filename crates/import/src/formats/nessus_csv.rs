@@ -9,7 +9,7 @@ use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::run::ImportRun;
-use crate::table::{self, TableRow};
+use crate::table::{self, ImportRow};
 use crate::target::{ImportTarget, TargetPlace};
 
 pub const READER: &dyn FormatReader = &NessusCsvReader;
@@ -58,7 +58,7 @@ fn is_same(a: &ImportEntry, b: &ImportEntry) -> bool {
     a.vuln_id == b.vuln_id && place(a) == place(b) && a.evidence == b.evidence && a.cves != b.cves
 }
 
-fn entry(row: &TableRow<'_>) -> Result<ImportEntry, &'static str> {
+fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let plugin = row.get(&["plugin id", "plugin", "definition.id"]);
     if plugin.is_empty() || !plugin.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("row without a plugin id");

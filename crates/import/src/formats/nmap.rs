@@ -27,7 +27,7 @@ const OF_VERSION: &str = "nmap:CVE-";
 struct NmapReader;
 
 #[derive(Default)]
-struct NmapScan {
+struct NmapStatement {
     ports: Vec<TestedPorts>,
     up: Vec<ImportTarget>,
     is_finished: bool,
@@ -62,7 +62,7 @@ impl FormatReader for NmapReader {
         run: &mut ImportRun<'_>,
     ) -> Result<(), ReadFault> {
         let mut xml = XmlStream::new(input);
-        let mut scan = NmapScan::default();
+        let mut scan = NmapStatement::default();
         let mut host = NmapHost::default();
         loop {
             match xml.next()? {
@@ -138,7 +138,7 @@ impl NmapHost {
     }
 }
 
-impl NmapScan {
+impl NmapStatement {
     /// A scan that was interrupted states nothing.
     fn finish(self, run: &mut ImportRun<'_>) {
         if !self.is_finished {
@@ -175,7 +175,7 @@ impl NmapScan {
 fn read_port(
     port: &XmlTree,
     host: &NmapHost,
-    scan: &mut NmapScan,
+    scan: &mut NmapStatement,
     run: &mut ImportRun<'_>,
 ) -> Result<(), ReadFault> {
     let Some(target) = host.target() else {
@@ -279,7 +279,7 @@ fn value<'a>(table: &'a XmlTree, key: &str) -> &'a str {
 fn read_script(
     script: &XmlTree,
     place: &ScriptPlace<'_>,
-    scan: &mut NmapScan,
+    scan: &mut NmapStatement,
     run: &mut ImportRun<'_>,
 ) -> Result<(), ReadFault> {
     if script.get("id") == "vulners" {

@@ -9,7 +9,7 @@ use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::run::ImportRun;
-use crate::table::{self, TableRow};
+use crate::table::{self, ImportRow};
 use crate::target::ImportTarget;
 use crate::xml::{XmlStep, XmlStream, XmlTree};
 
@@ -124,7 +124,7 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
     })
 }
 
-fn of_row(row: &TableRow<'_>) -> Result<ImportEntry, &'static str> {
+fn of_row(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let oid = row.get(&["nvt oid"]);
     let name = row.get(&["nvt name"]);
     if oid.is_empty() && name.is_empty() {

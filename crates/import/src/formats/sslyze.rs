@@ -178,7 +178,9 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
         let status = status.and_then(|status| Some((status.status?, status.result)));
         let result = match status {
             None => raw.get(),
-            Some((word, result)) if word == "COMPLETED" => result.map_or("", RawValue::get),
+            Some((word, Some(result))) if word == "COMPLETED" && result.get() != "null" => {
+                result.get()
+            }
             Some((word, _)) if word == "NOT_SCHEDULED" => continue,
             Some(_) => {
                 run.skip("test was not completed");
