@@ -1,5 +1,7 @@
 //! Reads the project's own small files of every format, as they are and damaged.
 
+#![allow(clippy::unwrap_used)]
+
 mod formats;
 mod hostile;
 
