@@ -91,7 +91,7 @@ fn open_zip(
         let file = zip.by_index(index).map_err(damaged)?;
         let name = file.name().map(Cow::into_owned).unwrap_or_default();
         let is_system = name.starts_with("__MACOSX/") || name.ends_with(".DS_Store");
-        if file.is_dir() || is_system {
+        if name.ends_with('/') || is_system {
             continue;
         }
         let packed = Rc::new(Cell::new(file.compressed_size()));
