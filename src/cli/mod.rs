@@ -16,6 +16,7 @@ pub mod completions;
 #[cfg_attr(not(feature = "dashboard"), path = "no_dashboard.rs")]
 pub mod dashboard;
 pub mod error;
+pub mod import;
 mod input;
 pub mod keys;
 pub mod man;
@@ -58,6 +59,8 @@ enum CliCommand {
     Dashboard(dashboard::DashboardCommand),
     /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
+    /// Show what the result files of other scanners contain
+    Import(import::ImportArgs),
     /// Print the script that completes commands, flags, names and ids in a shell
     Completions(completions::CompletionsArgs),
     /// Write the manual pages
@@ -142,6 +145,7 @@ async fn dispatch(cli: Cli, started: Instant) -> anyhow::Result<ExitCode> {
         Some(CliCommand::Keys(args)) => keys::run(args).await,
         Some(CliCommand::Dashboard(command)) => dashboard::run(command).await,
         Some(CliCommand::Wordlists(args)) => wordlists::run(args).await,
+        Some(CliCommand::Import(args)) => import::run(&args),
         Some(CliCommand::Completions(args)) => completions::run(&args),
         Some(CliCommand::Man(args)) => man::run(&args, Cli::command()),
         None => dashboard::show(cli.dashboard, started).await,

@@ -4,6 +4,7 @@ mod doctor;
 pub mod findings;
 mod hits;
 mod hunt;
+mod import;
 mod input_files;
 mod keys;
 mod nouns;

@@ -136,12 +136,10 @@ impl Store {
         &self,
         workspace: Option<WorkspaceId>,
     ) -> StoreResult<Vec<StoredSchedule>> {
-        let all = sql(
-            "SELECT * FROM schedules WHERE $1 IS NULL OR workspace_id = $1 ORDER BY id",
-        )
-        .bind(workspace.map(|id| id.0))
-        .all_as(self.read(), schedule_of)
-        .await?;
+        let all = sql("SELECT * FROM schedules WHERE $1 IS NULL OR workspace_id = $1 ORDER BY id")
+            .bind(workspace.map(|id| id.0))
+            .all_as(self.read(), schedule_of)
+            .await?;
         self.complete(all).await
     }
 
@@ -168,10 +166,9 @@ impl Store {
 
     /// When the next schedule starts; none without an active schedule.
     pub async fn next_schedule_at(&self) -> StoreResult<Option<Timestamp>> {
-        let next: Option<i64> =
-            sql("SELECT min(next_at) FROM schedules WHERE paused = false")
-                .one(self.read())
-                .await?;
+        let next: Option<i64> = sql("SELECT min(next_at) FROM schedules WHERE paused = false")
+            .one(self.read())
+            .await?;
         Ok(next.map(instant))
     }
 
@@ -181,15 +178,11 @@ impl Store {
         schedule: &StoredSchedule,
     ) -> StoreResult<Vec<ScheduledTarget>> {
         let rows: Vec<(i64, String)> = match schedule.targets {
-            None => {
-                sql("SELECT id, name FROM targets WHERE workspace_id = $1 ORDER BY id")
-                    .bind(schedule.workspace.0)
-            }
-            Some(_) => sql(
-                "SELECT targets.id, targets.name FROM schedule_targets
+            None => sql("SELECT id, name FROM targets WHERE workspace_id = $1 ORDER BY id")
+                .bind(schedule.workspace.0),
+            Some(_) => sql("SELECT targets.id, targets.name FROM schedule_targets
                     JOIN targets ON targets.id = schedule_targets.target_id
-                 WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id",
-            )
+                 WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id")
             .bind(schedule.id.0),
         }
         .all(self.read())
@@ -370,12 +363,10 @@ async fn add_target(
     schedule: ScheduleId,
     target: TargetId,
 ) -> StoreResult<bool> {
-    let added = sql(
-        "INSERT INTO schedule_targets (schedule_id, target_id)
+    let added = sql("INSERT INTO schedule_targets (schedule_id, target_id)
          SELECT schedules.id, targets.id FROM schedules
             JOIN targets ON targets.workspace_id = schedules.workspace_id
-         WHERE schedules.id = $1 AND targets.id = $2",
-    )
+         WHERE schedules.id = $1 AND targets.id = $2")
     .bind(schedule.0)
     .bind(target.0)
     .execute(&mut *change)
@@ -413,10 +404,8 @@ async fn claim(
     schedule: &StoredSchedule,
     times: StartTimes,
 ) -> StoreResult<bool> {
-    let moved = sql(
-        "UPDATE schedules SET done_at = $1, next_at = $2
-         WHERE id = $3 AND done_at = $4 AND next_at = $5 AND paused = false",
-    )
+    let moved = sql("UPDATE schedules SET done_at = $1, next_at = $2
+         WHERE id = $3 AND done_at = $4 AND next_at = $5 AND paused = false")
     .bind(millis(times.done))
     .bind(millis(times.next))
     .bind(schedule.id.0)
