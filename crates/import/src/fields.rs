@@ -49,7 +49,7 @@ pub fn epoch(second: i64) -> Option<Stamp> {
     (second > 0).then_some(Stamp(at))
 }
 
-/// `CEST`, `UTC`: names of zones are not unique, so they do not count.
+/// CEST, UTC: names of zones are not unique, so they do not count.
 fn is_zone(word: &str) -> bool {
     let is_upper = word.bytes().all(|byte| byte.is_ascii_uppercase());
     (3..=5).contains(&word.len()) && is_upper

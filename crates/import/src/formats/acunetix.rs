@@ -21,7 +21,9 @@ struct AcunetixReader;
 impl FormatReader for AcunetixReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_json = head.has_keys(&["Vulnerabilities", "Target"])
-            || head.json().is_some_and(|json| json.get("Target/ScanId").is_some());
+            || head
+                .json()
+                .is_some_and(|json| json.get("Target/ScanId").is_some());
         is_json || head.xml("ScanGroup").is_some()
     }
 
@@ -33,7 +35,13 @@ impl FormatReader for AcunetixReader {
     ) -> Result<(), ReadFault> {
         match head.is_xml() {
             true => read_xml(input, run),
-            false => json::walk(input, &mut AcunetixJson { run, target: String::new() }),
+            false => json::walk(
+                input,
+                &mut AcunetixJson {
+                    run,
+                    target: String::new(),
+                },
+            ),
         }
     }
 }
@@ -74,11 +82,18 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
     };
     let texts = |list: &str, name: &'static str| -> Vec<String> {
         let list = item.child(list);
-        list.map(|list| list.all(name).map(|tree| tree.text.trim().to_owned()).collect()).unwrap_or_default()
+        list.map(|list| {
+            list.all(name)
+                .map(|tree| tree.text.trim().to_owned())
+                .collect()
+        })
+        .unwrap_or_default()
     };
     let cves = texts("CVEList", "CVE");
     let references = item.child("References").map(|list| {
-        list.all("Reference").map(|one| one.at("URL").to_owned()).collect::<Vec<_>>()
+        list.all("Reference")
+            .map(|one| one.at("URL").to_owned())
+            .collect::<Vec<_>>()
     });
     let rating = |path: &str| {
         let cvss = item.child(path)?;
@@ -98,7 +113,10 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
         recommendation: fields::plain(item.at("Recommendation")),
         test: format!("Acunetix {}", item.at("ModuleName")),
         cves: cves.iter().flat_map(|cve| fields::cves(cve)).collect(),
-        cwes: texts("CWEList", "CWE").iter().flat_map(|cwe| fields::cwes(cwe)).collect(),
+        cwes: texts("CWEList", "CWE")
+            .iter()
+            .flat_map(|cwe| fields::cwes(cwe))
+            .collect(),
         cvss: rating("CVSS3").or_else(|| rating("CVSS")),
         references: references.unwrap_or_default(),
         evidence: EntryEvidence::Items(vec![EvidenceItem {
@@ -118,7 +136,11 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
             .then(|| "Acunetix: false positive".to_owned()),
         ..ImportEntry::default()
     };
-    entry.place.path = affects.split(['?', '#']).next().unwrap_or_default().to_owned();
+    entry.place.path = affects
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     entry.place.parameter = parameter.to_owned();
     Ok(entry)
 }
@@ -177,12 +199,23 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
     let base = &cvss["BaseScore"]["Value"];
     let score = base.as_f64().or_else(|| fields::number(base.as_str()?));
     let parameters = value["HttpRequest"]["Parameters"].as_array();
-    let parameter = parameters.and_then(|all| all.first()?["Name"].as_str()).unwrap_or_default();
-    let extra = value["ExtraInformation"].as_array().into_iter().flatten().map(|row| {
-        let cell = |name: &str| row[name].as_str().unwrap_or_default();
-        format!("{}: {}", cell("Name"), cell("Value"))
-    });
-    let message = |name: &str| value[name]["Content"].as_str().unwrap_or_default().to_owned();
+    let parameter = parameters
+        .and_then(|all| all.first()?["Name"].as_str())
+        .unwrap_or_default();
+    let extra = value["ExtraInformation"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| {
+            let cell = |name: &str| row[name].as_str().unwrap_or_default();
+            format!("{}: {}", cell("Name"), cell("Value"))
+        });
+    let message = |name: &str| {
+        value[name]["Content"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
     let mut entry = ImportEntry {
         vuln_id: match kind {
             "" => format!("acunetix:{}", fields::slug(name)),
@@ -203,7 +236,10 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
         references: fields::links(text("ExternalReferences")),
         evidence: EntryEvidence::Items(vec![EvidenceItem {
             url: text("Url").to_owned(),
-            method: value["HttpRequest"]["Method"].as_str().unwrap_or_default().to_owned(),
+            method: value["HttpRequest"]["Method"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
             parameter: parameter.to_owned(),
             matched: fields::plain(text("ProofOfConcept")),
             details: extra.collect::<Vec<_>>().join("\n"),

@@ -60,14 +60,20 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
     }
     let place = TargetPlace::of_text(issue.at("host")).ok_or("issue without a host")?;
     let mut target = place.target;
-    let address = issue.child("host").and_then(|host| ImportTarget::of_host(host.get("ip")));
+    let address = issue
+        .child("host")
+        .and_then(|host| ImportTarget::of_host(host.get("ip")));
     target.others.extend(address.map(|address| address.name));
     let severity = issue.at("severity");
     let confidence = issue.at("confidence");
     let classes = issue.at("vulnerabilityClassifications");
     let references = fields::links(issue.at("references"));
     let detail = [issue.at("issueDetail"), issue.at("issueBackground")].map(fields::plain);
-    let remedy = [issue.at("remediationDetail"), issue.at("remediationBackground")].map(fields::plain);
+    let remedy = [
+        issue.at("remediationDetail"),
+        issue.at("remediationBackground"),
+    ]
+    .map(fields::plain);
     let parameter = parameter(issue.at("location"));
     let url = format!("{}{}", target.name, issue.at("path"));
     Ok(ImportEntry {
@@ -103,7 +109,8 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
 }
 
 fn is_false_positive(severity: &str) -> bool {
-    severity.eq_ignore_ascii_case("false positive") || severity.eq_ignore_ascii_case("falsepositive")
+    severity.eq_ignore_ascii_case("false positive")
+        || severity.eq_ignore_ascii_case("falsepositive")
 }
 
 fn risk(severity: &str) -> Risk {
@@ -119,8 +126,13 @@ fn items(issue: &XmlTree) -> String {
     let Some(items) = issue.child("issueDetailItems") else {
         return String::new();
     };
-    let texts = items.all("issueDetailItem").map(|item| fields::plain(&item.text));
-    texts.map(|text| format!("- {text}")).collect::<Vec<_>>().join("\n")
+    let texts = items
+        .all("issueDetailItem")
+        .map(|item| fields::plain(&item.text));
+    texts
+        .map(|text| format!("- {text}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn path(path: &str) -> String {
@@ -133,19 +145,34 @@ fn parameter(location: &str) -> String {
         return String::new();
     };
     let name = rest.trim_end_matches(']').trim();
-    let kinds = [" parameter", " cookie", " HTTP header", " header", " JSON parameter"];
-    let name = kinds.iter().find_map(|kind| name.strip_suffix(kind)).unwrap_or(name);
+    let kinds = [
+        " parameter",
+        " cookie",
+        " HTTP header",
+        " header",
+        " JSON parameter",
+    ];
+    let name = kinds
+        .iter()
+        .find_map(|kind| name.strip_suffix(kind))
+        .unwrap_or(name);
     name.to_owned()
 }
 
 fn evidence(issue: &XmlTree, url: &str, parameter: &str) -> EntryEvidence {
     let mut items: Vec<EvidenceItem> = Vec::new();
     let messages = ["requestresponse", "collaboratorEvent/requestresponse"];
-    for holder in messages.into_iter().filter_map(|path| parent_of(issue, path)) {
+    for holder in messages
+        .into_iter()
+        .filter_map(|path| parent_of(issue, path))
+    {
         for pair in holder.all("requestresponse") {
             items.push(EvidenceItem {
                 url: url.to_owned(),
-                method: pair.child("request").map_or("", |request| request.get("method")).to_owned(),
+                method: pair
+                    .child("request")
+                    .map_or("", |request| request.get("method"))
+                    .to_owned(),
                 parameter: parameter.to_owned(),
                 request: message(pair.child("request")),
                 response: message(pair.child("response")),

@@ -28,7 +28,9 @@ struct CyclonedxReader;
 impl FormatReader for CyclonedxReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_json = head.json().and_then(|json| json.get("bomFormat")) == Some("CycloneDX");
-        let is_xml = head.xml("bom").is_some_and(|bom| bom.get("xmlns").contains("cyclonedx"));
+        let is_xml = head
+            .xml("bom")
+            .is_some_and(|bom| bom.get("xmlns").contains("cyclonedx"));
         is_json || is_xml
     }
 
@@ -160,18 +162,31 @@ fn json_vulnerability(value: &Value) -> Option<CyclonedxVulnerability> {
     links.extend(link(&value["source"]));
     let analysis = |name: &str| value["analysis"][name].as_str().unwrap_or_default();
     let ratings = list("ratings").into_iter();
-    let numbers = list("cwes").into_iter().filter_map(|cwe| u32::try_from(cwe.as_u64()?).ok());
+    let numbers = list("cwes")
+        .into_iter()
+        .filter_map(|cwe| u32::try_from(cwe.as_u64()?).ok());
     Some(CyclonedxVulnerability {
         id: text("id"),
-        source: value["source"]["name"].as_str().unwrap_or_default().to_owned(),
+        source: value["source"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         description: text("description"),
         detail: text("detail"),
         recommendation: text("recommendation"),
-        ratings: ratings.filter_map(|rating| CyclonedxRating::deserialize(rating).ok()).collect(),
+        ratings: ratings
+            .filter_map(|rating| CyclonedxRating::deserialize(rating).ok())
+            .collect(),
         cwes: numbers.collect(),
         links,
-        aliases: list("references").iter().filter_map(|one| one["id"].as_str().map(str::to_owned)).collect(),
-        affects: list("affects").iter().filter_map(|one| one["ref"].as_str().map(str::to_owned)).collect(),
+        aliases: list("references")
+            .iter()
+            .filter_map(|one| one["id"].as_str().map(str::to_owned))
+            .collect(),
+        affects: list("affects")
+            .iter()
+            .filter_map(|one| one["ref"].as_str().map(str::to_owned))
+            .collect(),
         state: analysis("state").to_owned(),
         state_detail: fields::paragraphs(&[analysis("justification"), analysis("detail")]),
     })
@@ -247,10 +262,18 @@ impl CyclonedxBom {
             reference => reference.to_owned(),
         };
         self.insert(&reference, component);
-        for one in tree.child("vulnerabilities").into_iter().flat_map(|list| list.all("vulnerability")) {
+        for one in tree
+            .child("vulnerabilities")
+            .into_iter()
+            .flat_map(|list| list.all("vulnerability"))
+        {
             self.add_xml_vulnerability(one, &reference, run);
         }
-        for one in tree.child("components").into_iter().flat_map(|list| list.all("component")) {
+        for one in tree
+            .child("components")
+            .into_iter()
+            .flat_map(|list| list.all("component"))
+        {
             self.add_xml_component(one, run);
         }
     }
@@ -262,7 +285,9 @@ impl CyclonedxBom {
             return;
         }
         let list = |path: &str, name: &'static str| -> Vec<&XmlTree> {
-            tree.find(path).map(|list| list.all(name).collect()).unwrap_or_default()
+            tree.find(path)
+                .map(|list| list.all(name).collect())
+                .unwrap_or_default()
         };
         let rating = |one: &XmlTree| CyclonedxRating {
             // The extension for version 1.2 has the base score one level deeper.
@@ -279,7 +304,10 @@ impl CyclonedxBom {
             })
             .collect();
         links.push(tree.at("source/url").to_owned());
-        let mut affects: Vec<String> = list("affects", "target").iter().map(|one| one.at("ref").to_owned()).collect();
+        let mut affects: Vec<String> = list("affects", "target")
+            .iter()
+            .map(|one| one.at("ref").to_owned())
+            .collect();
         let holder = match holder {
             "" => tree.get("ref"),
             holder => holder,
@@ -298,11 +326,20 @@ impl CyclonedxBom {
             source: source.to_owned(),
             description: tree.at("description").to_owned(),
             detail: tree.at("detail").to_owned(),
-            recommendation: fields::paragraphs(&[tree.at("recommendation"), &recommended.join("\n")]),
+            recommendation: fields::paragraphs(&[
+                tree.at("recommendation"),
+                &recommended.join("\n"),
+            ]),
             ratings: list("ratings", "rating").into_iter().map(rating).collect(),
-            cwes: list("cwes", "cwe").iter().flat_map(|cwe| fields::cwes(&cwe.text)).collect(),
+            cwes: list("cwes", "cwe")
+                .iter()
+                .flat_map(|cwe| fields::cwes(&cwe.text))
+                .collect(),
             links,
-            aliases: list("references", "reference").iter().map(|one| one.at("id").to_owned()).collect(),
+            aliases: list("references", "reference")
+                .iter()
+                .map(|one| one.at("id").to_owned())
+                .collect(),
             affects,
             state: tree.at("analysis/state").to_owned(),
             state_detail: fields::paragraphs(&[
@@ -333,7 +370,10 @@ impl CyclonedxBom {
         let named = format!("{} {}", component.name, component.version);
         let named = named.trim();
         let rating = best(&one.ratings);
-        let cvss = one.ratings.iter().filter(|rating| rating.method.starts_with("CVSS"));
+        let cvss = one
+            .ratings
+            .iter()
+            .filter(|rating| rating.method.starts_with("CVSS"));
         let cvss = cvss.max_by(|a, b| a.method.cmp(&b.method));
         let cves = std::iter::once(&one.id).chain(&one.aliases);
         let rows = [
@@ -356,7 +396,8 @@ impl CyclonedxBom {
             test: format!("CycloneDX {}", one.source).trim().to_owned(),
             evidence: EntryEvidence::table(
                 &["Detail", "Value"],
-                rows.map(|(name, value)| vec![name.to_owned(), value.to_owned()]).collect(),
+                rows.map(|(name, value)| vec![name.to_owned(), value.to_owned()])
+                    .collect(),
             ),
             cves: cves.flat_map(|id| fields::cves(id)).collect(),
             cwes: one.cwes.clone(),
@@ -395,13 +436,15 @@ fn best(ratings: &[CyclonedxRating]) -> BestRating {
         };
         Some(BestRating { risk, word })
     });
-    rated.max_by_key(|rating| rating.risk).unwrap_or(BestRating {
-        risk: Risk::Info,
-        word: String::new(),
-    })
+    rated
+        .max_by_key(|rating| rating.risk)
+        .unwrap_or(BestRating {
+            risk: Risk::Info,
+            word: String::new(),
+        })
 }
 
-/// States of an analysis that need no action: CycloneDX 1.6, `impactAnalysisState`.
+/// States of an analysis that need no action: CycloneDX 1.6, "impactAnalysisState".
 fn suppression(one: &CyclonedxVulnerability) -> Option<String> {
     let is_dismissed = matches!(
         one.state.as_str(),

@@ -21,7 +21,8 @@ struct FfufReader;
 impl FormatReader for FfufReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_ffuf = head.json().is_some_and(|json| {
-            json.get("commandline").is_some_and(|line| line.contains("ffuf"))
+            json.get("commandline")
+                .is_some_and(|line| line.contains("ffuf"))
                 || json.get("results/*/resultfile").is_some()
         });
         is_ffuf && head.has_keys(&["results"])
@@ -91,13 +92,19 @@ struct FfufResult {
 impl FfufResult {
     fn entry(self) -> Result<ImportEntry, &'static str> {
         let place = TargetPlace::of_url(&self.url).ok_or("result without a URL")?;
-        let words = self.input.iter().filter(|(name, _)| name.as_str() != "FFUFHASH");
+        let words = self
+            .input
+            .iter()
+            .filter(|(name, _)| name.as_str() != "FFUFHASH");
         let words: Vec<&str> = words.filter_map(|(_, word)| word.as_str()).collect();
         let mut details = vec![
             format!("Status: {}", self.status),
             format!("Length: {}", self.length),
         ];
-        let others = [("Content type", &self.content_type), ("Location", &self.location)];
+        let others = [
+            ("Content type", &self.content_type),
+            ("Location", &self.location),
+        ];
         let others = others.into_iter().filter(|(_, value)| !value.is_empty());
         details.extend(others.map(|(name, value)| format!("{name}: {value}")));
         let mut entry = ImportEntry {

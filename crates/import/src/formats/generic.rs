@@ -164,7 +164,11 @@ fn of_row(row: &ImportRow<'_>) -> GenericFinding {
         references: text(&["references"]),
         date: text(&["date"]),
         cve: text(&["cve"]),
-        vulnerability_ids: vec![text(&["vulnerability id", "vulnerability_id", "vulnerability_ids"])],
+        vulnerability_ids: vec![text(&[
+            "vulnerability id",
+            "vulnerability_id",
+            "vulnerability_ids",
+        ])],
         cwe: text(&["cweid", "cwe"]),
         cvssv3: text(&["cvssv3"]),
         cvssv3_score: fields::number(row.get(&["cvssv3_score"])),
@@ -208,7 +212,9 @@ fn add(finding: &GenericFinding, run: &mut ImportRun<'_>) -> Result<(), ReadFaul
     if places.is_empty() {
         return run.add(finding.entry(None));
     }
-    places.into_iter().try_for_each(|place| run.add(finding.entry(Some(place))))
+    places
+        .into_iter()
+        .try_for_each(|place| run.add(finding.entry(Some(place))))
 }
 
 /// A URL, a host, or an object with both.
@@ -217,7 +223,10 @@ fn place_of(endpoint: &Value) -> Option<TargetPlace> {
         return TargetPlace::of_text(text);
     }
     let text = |name: &str| endpoint[name].as_str().unwrap_or_default();
-    let port = endpoint["port"].as_u64().map(|port| format!(":{port}")).unwrap_or_default();
+    let port = endpoint["port"]
+        .as_u64()
+        .map(|port| format!(":{port}"))
+        .unwrap_or_default();
     let path = text("path").trim_start_matches('/');
     match text("protocol") {
         protocol @ ("http" | "https") => {
@@ -233,7 +242,9 @@ impl GenericFinding {
         let ids: Vec<&Shared> = ids.filter(|id| !id.trim().is_empty()).collect();
         let id = match self.vuln_id_from_tool.is_empty() {
             false => self.vuln_id_from_tool.to_string(),
-            true => ids.first().map_or_else(|| fields::slug(&self.title), |id| id.to_string()),
+            true => ids
+                .first()
+                .map_or_else(|| fields::slug(&self.title), |id| id.to_string()),
         };
         let cwes = std::iter::once(&self.cwe).chain(&self.cwes);
         let component = format!("{} {}", self.component_name, self.component_version);
@@ -246,7 +257,9 @@ impl GenericFinding {
         ];
         let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
         let rows: Vec<(&str, String)> = rows.collect();
-        let url = place.as_ref().map(|place| format!("{}{}", place.target.name, place.path));
+        let url = place
+            .as_ref()
+            .map(|place| format!("{}{}", place.target.name, place.path));
         let cvss = CvssRating::new(self.cvssv4_score, &self.cvssv4)
             .or_else(|| CvssRating::new(self.cvssv3_score, &self.cvssv3));
         let mut entry = ImportEntry {

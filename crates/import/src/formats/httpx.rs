@@ -82,16 +82,27 @@ impl HttpxPage {
             ("Technologies", self.tech.join(", ")),
         ];
         let details = details.into_iter().filter(|(_, value)| !value.is_empty());
-        let details: Vec<String> = details.map(|(name, value)| format!("{name}: {value}")).collect();
+        let details: Vec<String> = details
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
         let mut target = place.target;
         let address = ImportTarget::of_host(&self.host).map(|host| host.name);
         let shown = format!("{}://", place.scheme);
-        let host = target.name.strip_prefix(&shown).unwrap_or_default().to_owned();
-        target.others.extend(address.filter(|address| !host.starts_with(address.as_str())));
+        let host = target
+            .name
+            .strip_prefix(&shown)
+            .unwrap_or_default()
+            .to_owned();
+        target
+            .others
+            .extend(address.filter(|address| !host.starts_with(address.as_str())));
         let mut entry = ImportEntry {
             vuln_id: "httpx:page".to_owned(),
             source_risk: self.status_code.to_string(),
-            title: format!("Page answers with status {}: {}", self.status_code, place.path),
+            title: format!(
+                "Page answers with status {}: {}",
+                self.status_code, place.path
+            ),
             description: "The website answers at this address.".to_owned(),
             test: "httpx".to_owned(),
             evidence: EntryEvidence::Items(vec![EvidenceItem {

@@ -57,7 +57,10 @@ impl FormatReader for MasscanReader {
 
 /// The line without the commas and brackets of the list.
 fn entry_of(line: &str) -> &str {
-    line.trim().trim_start_matches(['[', ',']).trim_end_matches([',', ']']).trim()
+    line.trim()
+        .trim_start_matches(['[', ','])
+        .trim_end_matches([',', ']'])
+        .trim()
 }
 
 #[derive(Default, Deserialize)]

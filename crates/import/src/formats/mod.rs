@@ -1,7 +1,30 @@
 //! The formats: a table of readers, each in one file.
 //!
-//! To add a format, write its file and add its line to [`FORMATS`]. The first format that
-//! recognises a file reads it.
+//! To add a format, write its file, declare it, and add its line to [`FORMATS`]. The first format
+//! that recognises a file reads it.
+
+mod acunetix;
+mod burp;
+mod cyclonedx;
+mod ffuf;
+mod generic;
+mod httpx;
+mod masscan;
+mod naabu;
+mod nessus;
+mod nessus_csv;
+mod nikto;
+mod nmap;
+mod nuclei;
+mod openvas;
+mod sarif;
+mod scandeck;
+mod sslscan;
+mod sslyze;
+mod testssl;
+mod wapiti;
+mod wpscan;
+mod zap;
 
 use std::fmt;
 
@@ -50,8 +73,6 @@ impl PartialEq for ImportFormat {
 
 macro_rules! formats {
     ($($module:ident: $name:literal $title:literal $tool:literal [$($extension:literal)+];)+) => {
-        $(mod $module;)+
-
         /// Every format.
         pub static FORMATS: &[ImportFormat] = &[
             $(ImportFormat {

@@ -140,7 +140,13 @@ impl NessusHost {
         let time = |texts: [&str; 2]| texts.into_iter().find_map(fields::time);
         run.extend_time(time(started));
         run.extend_time(time(ended));
-        let names = [name, tag("host-fqdn"), tag("host-rdns"), tag("host-ip"), tag("netbios-name")];
+        let names = [
+            name,
+            tag("host-fqdn"),
+            tag("host-rdns"),
+            tag("host-ip"),
+            tag("netbios-name"),
+        ];
         let target = ImportTarget::of_hosts(names);
         if let Some(target) = &target {
             run.target(target);
@@ -159,14 +165,21 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
         return Err("result without a plugin id");
     }
     let port: Option<u16> = item.get("port").parse().ok().filter(|port| *port > 0);
-    let rating = |score: &str, vector: &str| CvssRating::new(fields::number(item.at(score)), item.at(vector));
+    let rating = |score: &str, vector: &str| {
+        CvssRating::new(fields::number(item.at(score)), item.at(vector))
+    };
     let cvss = rating("cvss4_base_score", "cvss4_vector")
         .or_else(|| rating("cvss3_base_score", "cvss3_vector"))
         .or_else(|| rating("cvss_base_score", "cvss_vector"));
     let texts = |name: &'static str| item.all(name).map(|tree| tree.text.trim());
     let xrefs: Vec<&str> = texts("xref").collect();
     let mut cwes: Vec<u32> = texts("cwe").flat_map(fields::cwes).collect();
-    cwes.extend(xrefs.iter().filter(|xref| xref.starts_with("CWE")).flat_map(|xref| fields::cwes(xref)));
+    cwes.extend(
+        xrefs
+            .iter()
+            .filter(|xref| xref.starts_with("CWE"))
+            .flat_map(|xref| fields::cwes(xref)),
+    );
     let mut tags = vec![item.get("pluginFamily").to_owned()];
     if item.at("plugin_type") == "local" {
         tags.push(LOCAL_CHECK.to_owned());
@@ -201,7 +214,9 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
         },
         tags,
         is_confirmed: fields::is_true(item.at("exploited_by_nessus")),
-        is_known_exploited: xrefs.iter().any(|xref| xref.starts_with("CISA-KNOWN-EXPLOITED")),
+        is_known_exploited: xrefs
+            .iter()
+            .any(|xref| xref.starts_with("CISA-KNOWN-EXPLOITED")),
         ..ImportEntry::default()
     })
 }

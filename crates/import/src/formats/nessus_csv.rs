@@ -82,8 +82,17 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
         "cvssv3",
         "definition.cvss3.base_score",
     ];
-    let vector = ["cvss v3 vector", "cvss3 vector", "definition.cvss3.base_vector"];
-    let old_score = ["cvss v2 base score", "cvss", "cvss v2.0 base score", "definition.cvss2.base_score"];
+    let vector = [
+        "cvss v3 vector",
+        "cvss3 vector",
+        "definition.cvss3.base_vector",
+    ];
+    let old_score = [
+        "cvss v2 base score",
+        "cvss",
+        "cvss v2.0 base score",
+        "definition.cvss2.base_score",
+    ];
     let old_vector = ["cvss v2 vector", "definition.cvss2.base_vector"];
     let rating = |score: &[&str], vector: &[&str]| {
         CvssRating::new(fields::number(row.get(score)), row.get(vector))
@@ -95,7 +104,9 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
         vuln_id: format!("nessus:{plugin}"),
         risk: fields::risk(severity).unwrap_or(Risk::Info),
         source_risk: severity.to_owned(),
-        title: row.get(&["plugin name", "name", "definition.name"]).to_owned(),
+        title: row
+            .get(&["plugin name", "name", "definition.name"])
+            .to_owned(),
         description: fields::paragraphs(&[
             row.get(&["synopsis", "definition.synopsis"]),
             row.get(&["description", "definition.description"]),

@@ -162,7 +162,9 @@ fn entry(item: &NiktoItem, host: &NiktoHost) -> Result<ImportEntry, &'static str
     let parameter = quoted(&message);
     let url = format!("{}{}", place.target.name, item.url);
     let mut target = place.target;
-    target.others.extend(ImportTarget::of_host(&host.ip).map(|address| address.name));
+    target
+        .others
+        .extend(ImportTarget::of_host(&host.ip).map(|address| address.name));
     let mut entry = ImportEntry {
         vuln_id: match item.id.is_empty() {
             true => format!("nikto:{}", fields::slug(&message)),
@@ -186,7 +188,12 @@ fn entry(item: &NiktoItem, host: &NiktoHost) -> Result<ImportEntry, &'static str
         service: place.scheme,
         ..ImportEntry::default()
     };
-    entry.place.path = item.url.split(['?', '#']).next().unwrap_or_default().to_owned();
+    entry.place.path = item
+        .url
+        .split(['?', '#'])
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     entry.place.parameter = parameter;
     Ok(entry)
 }

@@ -52,7 +52,8 @@ struct ScriptPlace<'a> {
 impl FormatReader for NmapReader {
     fn recognises(&self, head: &FileHead) -> bool {
         // masscan writes the same root.
-        head.xml("nmaprun").is_some_and(|run| run.get("scanner") != "masscan")
+        head.xml("nmaprun")
+            .is_some_and(|run| run.get("scanner") != "masscan")
     }
 
     fn read(
@@ -72,7 +73,8 @@ impl FormatReader for NmapReader {
                         run.summary.started = fields::time(tree.get("start"));
                     }
                     "scaninfo" => {
-                        scan.ports.extend(port_ranges(tree.get("protocol"), tree.get("services")));
+                        scan.ports
+                            .extend(port_ranges(tree.get("protocol"), tree.get("services")));
                     }
                     "finished" => {
                         run.summary.ended = fields::time(tree.get("time"));
@@ -267,7 +269,10 @@ fn at_place(place: &ScriptPlace<'_>) -> ImportEntry {
 
 /// Whether the script states weaknesses, so that its output is not evidence of the port.
 fn is_finding(script: &XmlTree) -> bool {
-    script.get("id") == "vulners" || script.all("table").any(|table| !value(table, "state").is_empty())
+    script.get("id") == "vulners"
+        || script
+            .all("table")
+            .any(|table| !value(table, "state").is_empty())
 }
 
 /// The element with a key.
@@ -329,7 +334,10 @@ fn vulners_entry(software: &str, row: &XmlTree, place: &ScriptPlace<'_>) -> Impo
         cves: fields::cves(id),
         cvss: CvssRating::new(score, ""),
         references: vec![format!("https://vulners.com/cve/{id}")],
-        tags: is_exploited.then(|| "exploit".to_owned()).into_iter().collect(),
+        tags: is_exploited
+            .then(|| "exploit".to_owned())
+            .into_iter()
+            .collect(),
         ..at_place(place)
     }
 }
@@ -342,8 +350,12 @@ fn script_entry(
 ) -> ImportEntry {
     let state = value(table, "state");
     let lists = |key: &'static str| {
-        let found = table.all("table").filter(move |list| list.get("key") == key);
-        found.flat_map(|list| list.all("elem")).map(|elem| elem.text.trim())
+        let found = table
+            .all("table")
+            .filter(move |list| list.get("key") == key);
+        found
+            .flat_map(|list| list.all("elem"))
+            .map(|elem| elem.text.trim())
     };
     let output = script.get("output");
     let cves = lists("ids").flat_map(fields::cves).collect();

@@ -29,10 +29,15 @@ impl FormatReader for NucleiReader {
         head: &FileHead,
         run: &mut ImportRun<'_>,
     ) -> Result<(), ReadFault> {
-        json::each_object(input, head.is_json_lines(), run, |result: NucleiResult, run| {
-            run.extend_time(fields::time(&result.timestamp));
-            run.add_or_skip(result.entry())
-        })
+        json::each_object(
+            input,
+            head.is_json_lines(),
+            run,
+            |result: NucleiResult, run| {
+                run.extend_time(fields::time(&result.timestamp));
+                run.add_or_skip(result.entry())
+            },
+        )
     }
 }
 
@@ -40,13 +45,21 @@ impl FormatReader for NucleiReader {
 #[serde(default)]
 #[derive(Default)]
 struct NucleiResult {
-    #[serde(rename = "template-id", alias = "templateID", deserialize_with = "lenient::text")]
+    #[serde(
+        rename = "template-id",
+        alias = "templateID",
+        deserialize_with = "lenient::text"
+    )]
     template: Shared,
     #[serde(rename = "template-url", deserialize_with = "lenient::text")]
     template_url: Shared,
     #[serde(deserialize_with = "lenient::object")]
     info: NucleiInfo,
-    #[serde(rename = "matcher-name", alias = "matcher_name", deserialize_with = "lenient::text")]
+    #[serde(
+        rename = "matcher-name",
+        alias = "matcher_name",
+        deserialize_with = "lenient::text"
+    )]
     matcher: Shared,
     #[serde(rename = "extractor-name", deserialize_with = "lenient::text")]
     extractor: Shared,
@@ -56,9 +69,17 @@ struct NucleiResult {
     kind: Shared,
     #[serde(deserialize_with = "lenient::text")]
     host: Shared,
-    #[serde(rename = "matched-at", alias = "matched", deserialize_with = "lenient::text")]
+    #[serde(
+        rename = "matched-at",
+        alias = "matched",
+        deserialize_with = "lenient::text"
+    )]
     matched_at: Shared,
-    #[serde(rename = "extracted-results", alias = "extracted_results", deserialize_with = "lenient::texts")]
+    #[serde(
+        rename = "extracted-results",
+        alias = "extracted_results",
+        deserialize_with = "lenient::texts"
+    )]
     extracted: Vec<Shared>,
     #[serde(rename = "fuzzing_parameter", deserialize_with = "lenient::text")]
     parameter: Shared,
@@ -132,7 +153,9 @@ impl NucleiResult {
         }
         let place = self.place();
         let info = &self.info;
-        let matcher = [&self.matcher, &self.extractor].into_iter().find(|name| !name.is_empty());
+        let matcher = [&self.matcher, &self.extractor]
+            .into_iter()
+            .find(|name| !name.is_empty());
         let is_cve = template.to_ascii_uppercase().starts_with("CVE-");
         let matcher = matcher.filter(|_| !is_cve);
         let mut references: Vec<String> = Vec::new();
@@ -140,7 +163,12 @@ impl NucleiResult {
             references.extend(fields::links(reference));
         }
         references.extend(fields::links(&self.template_url));
-        let mut cves: Vec<String> = info.classification.cve_id.iter().flat_map(|id| fields::cves(id)).collect();
+        let mut cves: Vec<String> = info
+            .classification
+            .cve_id
+            .iter()
+            .flat_map(|id| fields::cves(id))
+            .collect();
         cves.extend(fields::cves(template));
         let tags = info.tags.iter().flat_map(|tags| tags.split(','));
         let classification = &info.classification;
@@ -161,7 +189,11 @@ impl NucleiResult {
             test: format!("nuclei template {template}"),
             evidence: self.evidence(),
             cves,
-            cwes: classification.cwe_id.iter().flat_map(|cwe| fields::cwes(cwe)).collect(),
+            cwes: classification
+                .cwe_id
+                .iter()
+                .flat_map(|cwe| fields::cwes(cwe))
+                .collect(),
             cvss: CvssRating::new(classification.cvss_score, &classification.cvss_metrics),
             epss: EpssRating::new(classification.epss_score, classification.epss_percentile),
             references,
@@ -172,7 +204,10 @@ impl NucleiResult {
         entry.place.parameter = self.parameter.to_string();
         if let Some(place) = place {
             let is_web = !place.path.is_empty();
-            let has_connection = matches!(&*self.kind, "http" | "headless" | "network" | "tcp" | "ssl" | "javascript" | "websocket");
+            let has_connection = matches!(
+                &*self.kind,
+                "http" | "headless" | "network" | "tcp" | "ssl" | "javascript" | "websocket"
+            );
             entry.place.path = place.path;
             entry.port = place.port.filter(|_| has_connection || is_web);
             entry.protocol = String::from(if entry.port.is_some() { "tcp" } else { "" });

@@ -20,7 +20,10 @@ struct OpenvasReader;
 impl FormatReader for OpenvasReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_report = head.xml("report").is_some_and(|report| {
-            report.has("gmp") || report.has("omp") || report.has("report_format") || report.has("nvt")
+            report.has("gmp")
+                || report.has("omp")
+                || report.has("report_format")
+                || report.has("nvt")
         });
         let is_response = head.xml("get_reports_response").is_some();
         is_report || is_response || head.has_columns(&["ip", "nvt name", "nvt oid", "severity"])
@@ -70,16 +73,35 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
     }
     let hostname = [result.at("host/hostname"), result.at("host/asset/name")];
     let target = ImportTarget::of_hosts([hostname[0], result.at("host"), hostname[1]]);
-    let (port, protocol) = result.at("port").split_once('/').unwrap_or((result.at("port"), ""));
-    let port: Option<u16> = port.rsplit(' ').next().unwrap_or_default().trim_matches(['(', ')']).parse().ok();
+    let (port, protocol) = result
+        .at("port")
+        .split_once('/')
+        .unwrap_or((result.at("port"), ""));
+    let port: Option<u16> = port
+        .rsplit(' ')
+        .next()
+        .unwrap_or_default()
+        .trim_matches(['(', ')'])
+        .parse()
+        .ok();
     let tag = |name: &str| {
-        let tags = nvt.at("tags").split('|').filter_map(|tag| tag.split_once('='));
-        let mut values = tags.filter(|(key, _)| *key == name).map(|(_, value)| value.trim());
+        let tags = nvt
+            .at("tags")
+            .split('|')
+            .filter_map(|tag| tag.split_once('='));
+        let mut values = tags
+            .filter(|(key, _)| *key == name)
+            .map(|(_, value)| value.trim());
         values.next().unwrap_or_default()
     };
-    let references: Vec<&XmlTree> = nvt.child("refs").map(|refs| refs.all("ref").collect()).unwrap_or_default();
+    let references: Vec<&XmlTree> = nvt
+        .child("refs")
+        .map(|refs| refs.all("ref").collect())
+        .unwrap_or_default();
     let of_type = |kind: &'static str| {
-        let found = references.iter().filter(move |one| one.get("type").eq_ignore_ascii_case(kind));
+        let found = references
+            .iter()
+            .filter(move |one| one.get("type").eq_ignore_ascii_case(kind));
         found.map(|one| one.get("id"))
     };
     let mut cves: Vec<String> = of_type("cve").flat_map(fields::cves).collect();
@@ -94,15 +116,24 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         solution => solution,
     };
     let threat = result.at("threat");
-    let epss = nvt.find("epss/max_severity").or_else(|| nvt.find("epss/max_epss"));
+    let epss = nvt
+        .find("epss/max_severity")
+        .or_else(|| nvt.find("epss/max_epss"));
     let epss = epss.and_then(|epss| {
-        EpssRating::new(fields::number(epss.at("score")), fields::number(epss.at("percentile")))
+        EpssRating::new(
+            fields::number(epss.at("score")),
+            fields::number(epss.at("percentile")),
+        )
     });
     Ok(ImportEntry {
         vuln_id: format!("openvas:{oid}"),
         risk: risk(threat, score),
         source_risk: paired(threat, result.at("severity")),
-        title: [nvt.at("name"), result.at("name")].into_iter().find(|name| !name.is_empty()).unwrap_or_default().to_owned(),
+        title: [nvt.at("name"), result.at("name")]
+            .into_iter()
+            .find(|name| !name.is_empty())
+            .unwrap_or_default()
+            .to_owned(),
         description: fields::paragraphs(&[tag("summary"), tag("insight"), tag("affected")]),
         impact: tag("impact").to_owned(),
         recommendation: solution.to_owned(),

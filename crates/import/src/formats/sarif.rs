@@ -32,10 +32,13 @@ struct SarifReader;
 impl FormatReader for SarifReader {
     fn recognises(&self, head: &FileHead) -> bool {
         head.json().is_some_and(|json| {
-            let is_version = json.get("version").is_some_and(|version| version.starts_with("2.1"));
+            let is_version = json
+                .get("version")
+                .is_some_and(|version| version.starts_with("2.1"));
             let schema = json.get("$schema").unwrap_or_default();
             let has_runs = json.get("runs").is_some();
-            let has_tool = json.get("runs/*/tool").is_some() || json.get("runs/*/results").is_some();
+            let has_tool =
+                json.get("runs/*/tool").is_some() || json.get("runs/*/results").is_some();
             has_runs && (is_version || schema.contains("sarif") || has_tool)
         })
     }
@@ -297,7 +300,8 @@ impl JsonReader for SarifJson<'_, '_> {
             "runs/*/invocations/*" => {
                 let value: Value = serde_json::from_str(raw).unwrap_or_default();
                 let time = |name: &str| fields::time(value[name].as_str().unwrap_or_default());
-                self.run.extend_time(time("startTimeUtc").or(time("startTime")));
+                self.run
+                    .extend_time(time("startTimeUtc").or(time("startTime")));
                 self.run.extend_time(time("endTimeUtc").or(time("endTime")));
             }
             "runs/*/versionControlProvenance" => {
@@ -372,15 +376,20 @@ impl SarifRun {
             Some(index) => tool.extensions.get(index),
             None => Some(&tool.driver),
         };
-        let index = result.rule.index.or(result.rule_index.and_then(|at| usize::try_from(at).ok()));
-        let by_index = component.zip(index).and_then(|(component, at)| component.rules.get(at));
+        let index = result
+            .rule
+            .index
+            .or(result.rule_index.and_then(|at| usize::try_from(at).ok()));
+        let by_index = component
+            .zip(index)
+            .and_then(|(component, at)| component.rules.get(at));
         let id = match result.rule_id.is_empty() {
             true => &result.rule.id,
             false => &result.rule_id,
         };
         let all = std::iter::once(&tool.driver).chain(&tool.extensions);
         let mut rules = all.flat_map(|component| &component.rules);
-        // A hierarchical id such as `CA1000/1` belongs to the rule `CA1000`.
+        // A hierarchical id such as CA1000/1 belongs to the rule CA1000.
         let parent = id.rsplit_once('/').map_or("", |(parent, _)| parent);
         let found = by_index.filter(|rule| id.is_empty() || rule.id == *id || *rule.id == *parent);
         let found = found.or_else(|| rules.find(|rule| !id.is_empty() && rule.id == *id));
@@ -407,18 +416,25 @@ impl SarifRun {
         let tool = self.tool.as_ref().map_or("sarif", |tool| &tool.driver.name);
         let titles = [&*rule.short_description.text, &*rule.name, &*message];
         // A name that only repeats the id says less than the message.
-        let title = titles.into_iter().find(|title| !title.is_empty() && *title != id);
+        let title = titles
+            .into_iter()
+            .find(|title| !title.is_empty() && *title != id);
         let score = severity(&rule, &result);
         let properties: Vec<String> = [&rule.properties, &result.properties]
             .into_iter()
             .flat_map(|map| map.values().map(Value::to_string))
             .collect();
-        let related = rule.relationships.iter().map(|related| related.target.id.to_string());
+        let related = rule
+            .relationships
+            .iter()
+            .map(|related| related.target.id.to_string());
         let words: Vec<String> = properties.into_iter().chain(related).collect();
         let place = self.place(&result);
         let full = &rule.full_description.text;
         let help = [&rule.help.text, &rule.help.markdown];
-        let help = help.into_iter().find(|text| !text.is_empty() && **text != **full);
+        let help = help
+            .into_iter()
+            .find(|text| !text.is_empty() && **text != **full);
         let mut references = fields::links(&rule.help_uri);
         references.extend(help.map(|text| fields::links(text)).unwrap_or_default());
         let score_number = score.as_deref().and_then(fields::number);
@@ -436,18 +452,31 @@ impl SarifRun {
             ]),
             recommendation: help.map(Shared::to_string).unwrap_or_default(),
             test: format!("{tool} rule {id}"),
-            cves: words.iter().chain([&id]).flat_map(|word| fields::cves(word)).collect(),
-            cwes: words.iter().flat_map(|word| fields::cwes_in(&word.replace("cwe/", ""))).collect(),
+            cves: words
+                .iter()
+                .chain([&id])
+                .flat_map(|word| fields::cves(word))
+                .collect(),
+            cwes: words
+                .iter()
+                .flat_map(|word| fields::cwes_in(&word.replace("cwe/", "")))
+                .collect(),
             cvss: CvssRating::new(score_number, ""),
             references,
             tags: tags(&rule),
             suppressed: suppression(&result),
             fingerprint: fingerprint(&result),
             evidence: self.evidence(&result),
-            target: place.as_ref().map(|place| place.target.clone()).or(self.target.clone()),
+            target: place
+                .as_ref()
+                .map(|place| place.target.clone())
+                .or(self.target.clone()),
             port: place.as_ref().and_then(|place| place.port),
             protocol: String::from(if place.is_some() { "tcp" } else { "" }),
-            service: place.as_ref().map(|place| place.scheme.clone()).unwrap_or_default(),
+            service: place
+                .as_ref()
+                .map(|place| place.scheme.clone())
+                .unwrap_or_default(),
             place: match place {
                 Some(place) => EntryPlace {
                     path: place.path,
@@ -480,7 +509,9 @@ impl SarifRun {
         let index = artifact.index.and_then(|index| usize::try_from(index).ok());
         match artifact.uri.is_empty() {
             false => &artifact.uri,
-            true => index.and_then(|index| self.artifacts.get(index)).map_or("", String::as_str),
+            true => index
+                .and_then(|index| self.artifacts.get(index))
+                .map_or("", String::as_str),
         }
     }
 
@@ -517,7 +548,9 @@ impl SarifRun {
                 headers.iter().map(line).collect::<String>()
             };
             let response = &result.web_response;
-            let status = response.status_code.map(|code| format!("HTTP/1.1 {code}\r\n"));
+            let status = response
+                .status_code
+                .map(|code| format!("HTTP/1.1 {code}\r\n"));
             return EntryEvidence::Items(vec![crate::evidence::EvidenceItem {
                 url: request.target.to_string(),
                 method: request.method.to_string(),
@@ -530,7 +563,11 @@ impl SarifRun {
                 ),
                 response: match status {
                     Some(status) => {
-                        format!("{status}{}\r\n{}", headers(&response.headers), response.body.text)
+                        format!(
+                            "{status}{}\r\n{}",
+                            headers(&response.headers),
+                            response.body.text
+                        )
                     }
                     None => String::new(),
                 },
@@ -539,7 +576,10 @@ impl SarifRun {
         }
         let row = |location: &SarifLocation| {
             let region = &location.physical_location.region;
-            let line = region.start_line.map(|line| line.to_string()).unwrap_or_default();
+            let line = region
+                .start_line
+                .map(|line| line.to_string())
+                .unwrap_or_default();
             let code = region.snippet.text.trim_end().to_owned();
             vec![self.uri(location).to_owned(), line, code]
         };
@@ -552,7 +592,9 @@ impl SarifRun {
 /// A score or word beside the level.
 fn severity(rule: &SarifRule, result: &SarifResult) -> Option<String> {
     let maps = [&result.properties, &rule.properties];
-    let value = maps.into_iter().find_map(|map| map.get("security-severity"))?;
+    let value = maps
+        .into_iter()
+        .find_map(|map| map.get("security-severity"))?;
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -563,7 +605,10 @@ fn severity(rule: &SarifRule, result: &SarifResult) -> Option<String> {
 fn level<'a>(result: &'a SarifResult, rule: &'a SarifRule) -> &'a str {
     let levels = [&*result.level, &*rule.default_configuration.level];
     match &*result.kind {
-        "" | "fail" => levels.into_iter().find(|level| !level.is_empty()).unwrap_or("warning"),
+        "" | "fail" => levels
+            .into_iter()
+            .find(|level| !level.is_empty())
+            .unwrap_or("warning"),
         // Only a failed check has a level: SARIF 2.1.0, section 3.27.10.
         _ => "none",
     }

@@ -22,7 +22,13 @@ struct ScandeckReader;
 
 impl FormatReader for ScandeckReader {
     fn recognises(&self, head: &FileHead) -> bool {
-        head.has_keys(&["vuln_id", "risk_level", "fingerprint", "presence", "verdict"])
+        head.has_keys(&[
+            "vuln_id",
+            "risk_level",
+            "fingerprint",
+            "presence",
+            "verdict",
+        ])
     }
 
     fn read(
@@ -31,17 +37,22 @@ impl FormatReader for ScandeckReader {
         head: &FileHead,
         run: &mut ImportRun<'_>,
     ) -> Result<(), ReadFault> {
-        json::each_object(input, head.is_json_lines(), run, |raw: Box<RawValue>, run| {
-            // Flattened, the evidence would not remain as it was written.
-            let finding = serde_json::from_str::<Finding>(raw.get());
-            let line = serde_json::from_str::<ScandeckLine>(raw.get());
-            let (Ok(finding), Ok(line)) = (finding, line) else {
-                run.skip(json::OTHER_SHAPE);
-                return Ok(());
-            };
-            run.extend_time(Stamp::parse(&line.last_seen));
-            run.add_or_skip(line.entry(finding))
-        })
+        json::each_object(
+            input,
+            head.is_json_lines(),
+            run,
+            |raw: Box<RawValue>, run| {
+                // Flattened, the evidence would not remain as it was written.
+                let finding = serde_json::from_str::<Finding>(raw.get());
+                let line = serde_json::from_str::<ScandeckLine>(raw.get());
+                let (Ok(finding), Ok(line)) = (finding, line) else {
+                    run.skip(json::OTHER_SHAPE);
+                    return Ok(());
+                };
+                run.extend_time(Stamp::parse(&line.last_seen));
+                run.add_or_skip(line.entry(finding))
+            },
+        )
     }
 }
 

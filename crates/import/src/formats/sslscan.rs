@@ -85,7 +85,11 @@ fn read_server(test: &XmlTree, run: &mut ImportRun<'_>) -> Result<(), ReadFault>
     run.summary.coverage.push(ImportCoverage {
         targets: vec![target.clone()],
         ports: ports.into_iter().collect(),
-        checks: found.tested.iter().map(|id| format!("sslscan:{id}")).collect(),
+        checks: found
+            .tested
+            .iter()
+            .map(|id| format!("sslscan:{id}"))
+            .collect(),
         ..ImportCoverage::default()
     });
     for (id, details) in found.flaws {
@@ -118,7 +122,12 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
         }
         "renegotiation" => {
             let is_insecure = element.get("supported") == "1" && element.get("secure") == "0";
-            found.test("insecure-renegotiation", is_insecure, "Secure renegotiation", "no");
+            found.test(
+                "insecure-renegotiation",
+                is_insecure,
+                "Secure renegotiation",
+                "no",
+            );
         }
         "compression" => {
             let is_on = element.get("supported") == "1";
@@ -126,7 +135,12 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
         }
         "fallback" => {
             let is_missing = element.get("supported") == "0";
-            found.test("no-fallback-scsv", is_missing, "TLS_FALLBACK_SCSV", "not supported");
+            found.test(
+                "no-fallback-scsv",
+                is_missing,
+                "TLS_FALLBACK_SCSV",
+                "not supported",
+            );
         }
         "cipher" => {
             let is_offered = matches!(element.get("status"), "accepted" | "preferred");
@@ -151,7 +165,9 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
         }
         "certificate" => read_certificate(element, found),
         // Since version 2.0, a list of certificates.
-        "certificates" => element.all("certificate").for_each(|one| read_certificate(one, found)),
+        "certificates" => element
+            .all("certificate")
+            .for_each(|one| read_certificate(one, found)),
         _ => {}
     }
 }
@@ -162,15 +178,30 @@ fn read_certificate(certificate: &XmlTree, found: &mut SslscanServer) {
     let is_weak = signature.starts_with("sha1") || signature.starts_with("md5");
     found.test("certificate-sha1", is_weak, "Signature", &signature);
     let is_self_signed = certificate.at("self-signed") == "true";
-    found.test("certificate-self-signed", is_self_signed, "Subject", subject);
+    found.test(
+        "certificate-self-signed",
+        is_self_signed,
+        "Subject",
+        subject,
+    );
     let expired = certificate.at("not-valid-after");
-    found.test("certificate-expired", certificate.at("expired") == "true", "Valid until", expired);
+    found.test(
+        "certificate-expired",
+        certificate.at("expired") == "true",
+        "Valid until",
+        expired,
+    );
     if let Some(key) = certificate.child("pk") {
         let bits: u32 = key.get("bits").parse().unwrap_or(u32::MAX);
         let least = match key.get("type") {
             "RSA" | "DSA" => 2048,
             _ => 224,
         };
-        found.test("certificate-weak-key", bits < least, "Bits", key.get("bits"));
+        found.test(
+            "certificate-weak-key",
+            bits < least,
+            "Bits",
+            key.get("bits"),
+        );
     }
 }

@@ -151,7 +151,10 @@ impl SslyzeServer {
     fn test(&mut self, id: &'static str, detail: Option<(&str, String)>) {
         self.tested.push(id);
         if let Some((name, value)) = detail {
-            self.flaws.entry(id).or_default().push(vec![name.to_owned(), value]);
+            self.flaws
+                .entry(id)
+                .or_default()
+                .push(vec![name.to_owned(), value]);
         }
     }
 }
@@ -167,7 +170,10 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
         return Ok(());
     };
     run.target(&target);
-    let results = server.scan_result.as_ref().or(server.scan_commands_results.as_ref());
+    let results = server
+        .scan_result
+        .as_ref()
+        .or(server.scan_commands_results.as_ref());
     let Some(results) = results else {
         run.skip("server was not reachable");
         return Ok(());
@@ -191,7 +197,9 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
             run.skip("result of a test has another shape");
         }
     }
-    let port = place["port"].as_u64().and_then(|port| u16::try_from(port).ok());
+    let port = place["port"]
+        .as_u64()
+        .and_then(|port| u16::try_from(port).ok());
     run.summary.coverage.push(ImportCoverage {
         targets: vec![target.clone()],
         ports: port
@@ -202,7 +210,11 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
             })
             .into_iter()
             .collect(),
-        checks: found.tested.iter().map(|id| format!("sslyze:{id}")).collect(),
+        checks: found
+            .tested
+            .iter()
+            .map(|id| format!("sslyze:{id}"))
+            .collect(),
         ..ImportCoverage::default()
     });
     for (id, details) in found.flaws {
@@ -235,7 +247,8 @@ fn read_result(command: &str, raw: &str, found: &mut SslyzeServer) -> bool {
 fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
     let is = |name: &str| result[name].as_bool() == Some(true);
     let isnt = |name: &str| result[name].as_bool() == Some(false);
-    let fact = |holds: bool, name: &'static str, value: &str| holds.then(|| (name, value.to_owned()));
+    let fact =
+        |holds: bool, name: &'static str, value: &str| holds.then(|| (name, value.to_owned()));
     match command {
         "heartbleed" => {
             let vulnerable = is("is_vulnerable_to_heartbleed");
@@ -249,14 +262,23 @@ fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
             let word = result["robot_result"].as_str().unwrap_or_default();
             let is_strong = word == "VULNERABLE_STRONG_ORACLE";
             found.test("robot-strong", fact(is_strong, "Result", word));
-            found.test("robot-weak", fact(word == "VULNERABLE_WEAK_ORACLE", "Result", word));
+            found.test(
+                "robot-weak",
+                fact(word == "VULNERABLE_WEAK_ORACLE", "Result", word),
+            );
         }
         "session_renegotiation" => {
             let is_insecure = isnt("supports_secure_renegotiation");
-            found.test("insecure-renegotiation", fact(is_insecure, "Secure renegotiation", "no"));
+            found.test(
+                "insecure-renegotiation",
+                fact(is_insecure, "Secure renegotiation", "no"),
+            );
             let by_client = is("is_vulnerable_to_client_renegotiation_dos")
                 || is("accepts_client_renegotiation");
-            found.test("client-renegotiation", fact(by_client, "Client renegotiation", "accepted"));
+            found.test(
+                "client-renegotiation",
+                fact(by_client, "Client renegotiation", "accepted"),
+            );
         }
         "tls_compression" => {
             let is_used = is("supports_compression");
@@ -264,7 +286,10 @@ fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
         }
         "tls_fallback_scsv" => {
             let is_missing = isnt("supports_fallback_scsv");
-            found.test("no-fallback-scsv", fact(is_missing, "TLS_FALLBACK_SCSV", "not supported"));
+            found.test(
+                "no-fallback-scsv",
+                fact(is_missing, "TLS_FALLBACK_SCSV", "not supported"),
+            );
         }
         "tls_1_3_early_data" => {
             let is_used = is("supports_early_data");
@@ -293,7 +318,9 @@ fn read_ciphers(command: &str, result: &Value, found: &mut SslyzeServer) {
         found.test(flaw, offered);
     }
     for id in ["null-cipher", "weak-cipher"] {
-        let weak = names.iter().filter(|name| tls::weakness_of(name) == Some(id));
+        let weak = names
+            .iter()
+            .filter(|name| tls::weakness_of(name) == Some(id));
         let weak: Vec<&str> = weak.copied().collect();
         found.test(id, (!weak.is_empty()).then(|| (*name, weak.join(", "))));
     }
@@ -311,7 +338,9 @@ fn read_certificates(result: &SslyzeCertificates, found: &mut SslyzeServer) {
         let order = deployment.received_chain_has_valid_order == Some(false);
         found.test("certificate-order", detail(order));
         let all = &deployment.path_validation_results;
-        let is_trusted = all.iter().any(|one| one.verified_certificate_chain.is_some());
+        let is_trusted = all
+            .iter()
+            .any(|one| one.verified_certificate_chain.is_some());
         let errors = all.iter().map(|one| &one.openssl_error_string);
         let error = errors.into_iter().find(|error| !error.is_empty());
         let untrusted = (!all.is_empty() && !is_trusted).then(|| match error {

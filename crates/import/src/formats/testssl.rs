@@ -28,8 +28,8 @@ impl FormatReader for TestsslReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_flat = ["id", "fqdn/ip", "severity", "finding"];
         let is_old_flat = ["id", "ip", "port", "severity", "finding"];
-        let is_pretty = head.has_keys(&["Invocation", "scanResult"])
-            || head.has_keys(&["clientProblem1"]);
+        let is_pretty =
+            head.has_keys(&["Invocation", "scanResult"]) || head.has_keys(&["clientProblem1"]);
         head.has_columns(&is_flat) || head.has_keys(&is_old_flat) || is_pretty
     }
 
@@ -110,8 +110,11 @@ impl JsonReader for TestsslJson<'_, '_> {
         match path {
             "version" => {
                 let version = json::scalar(raw);
-                self.run.summary.version =
-                    version.split_whitespace().next().unwrap_or_default().to_owned();
+                self.run.summary.version = version
+                    .split_whitespace()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
             }
             "startTime" => self.run.summary.started = fields::time(&json::scalar(raw)),
             "scanResult/*/targetHost" => self.server.place = json::scalar(raw).into(),
@@ -235,15 +238,18 @@ impl TestsslScan {
             target: target.name.clone(),
             port,
         };
-        let coverage = self.servers.entry(server).or_insert_with(|| ImportCoverage {
-            targets: vec![target.clone()],
-            ports: vec![TestedPorts {
-                protocol: "tcp".to_owned(),
-                first: port,
-                last: port,
-            }],
-            ..ImportCoverage::default()
-        });
+        let coverage = self
+            .servers
+            .entry(server)
+            .or_insert_with(|| ImportCoverage {
+                targets: vec![target.clone()],
+                ports: vec![TestedPorts {
+                    protocol: "tcp".to_owned(),
+                    first: port,
+                    last: port,
+                }],
+                ..ImportCoverage::default()
+            });
         coverage.checks.insert(vuln_id.to_owned());
         // A cipher that is no longer offered has no row.
         let lists_ciphers = vuln_id.starts_with("testssl:supportedciphers_");

@@ -178,7 +178,9 @@ impl JsonReader for WapitiJson<'_, '_> {
                     name: name.to_owned(),
                     description: text("desc"),
                     remedy: text("sol"),
-                    references: links.filter_map(|(_, url)| url.as_str().map(str::to_owned)).collect(),
+                    references: links
+                        .filter_map(|(_, url)| url.as_str().map(str::to_owned))
+                        .collect(),
                 };
                 self.kinds.insert(name.to_owned(), kind);
             }
@@ -259,7 +261,9 @@ fn entry(hit: &WapitiHit, kind: &WapitiKind, target: &str) -> Result<ImportEntry
 
 /// The scheme of a request is not in its text.
 fn of_request(request: &str) -> Option<TargetPlace> {
-    let host = request.lines().find_map(|line| line.strip_prefix("Host:"))?;
+    let host = request
+        .lines()
+        .find_map(|line| line.strip_prefix("Host:"))?;
     TargetPlace::of_text(host.trim())
 }
 

@@ -21,7 +21,8 @@ struct WpscanReader;
 impl FormatReader for WpscanReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_banner = head.json().is_some_and(|json| {
-            json.get("banner/description").is_some_and(|text| text.contains("WordPress"))
+            json.get("banner/description")
+                .is_some_and(|text| text.contains("WordPress"))
         });
         is_banner || head.has_keys(&["target_url", "interesting_findings"])
     }
@@ -113,7 +114,9 @@ impl JsonReader for WpscanJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
             "banner" | "interesting_findings" | "plugins" | "themes" => JsonStep::Walk,
-            "banner/version" | "start_time" | "stop_time" | "target_url" | "target_ip" => JsonStep::Take,
+            "banner/version" | "start_time" | "stop_time" | "target_url" | "target_ip" => {
+                JsonStep::Take
+            }
             "interesting_findings/*" | "version" | "main_theme" => JsonStep::Take,
             path if path.starts_with("plugins/") || path.starts_with("themes/") => JsonStep::Take,
             _ => JsonStep::Skip,
@@ -133,7 +136,9 @@ impl JsonReader for WpscanJson<'_, '_> {
             "version" => return self.add_software("WordPress", raw),
             path => {
                 let name = path.replacen('/', " ", 1);
-                let name = name.replace("plugins ", "plugin ").replace("themes ", "theme ");
+                let name = name
+                    .replace("plugins ", "plugin ")
+                    .replace("themes ", "theme ");
                 return self.add_software(&name.replace("main_theme", "theme"), raw);
             }
         }
@@ -146,7 +151,9 @@ impl WpscanJson<'_, '_> {
         let mut entry = ImportEntry::default();
         if let Some(place) = &self.place {
             let mut target = place.target.clone();
-            target.others.extend(ImportTarget::of_host(&self.ip).map(|address| address.name));
+            target
+                .others
+                .extend(ImportTarget::of_host(&self.ip).map(|address| address.name));
             entry.target = Some(target);
             entry.port = place.port;
             entry.protocol = "tcp".to_owned();
@@ -165,8 +172,13 @@ impl WpscanJson<'_, '_> {
             self.run.skip("finding without a text");
             return Ok(());
         }
-        let path = TargetPlace::of_url(&finding.url).map(|place| place.path).unwrap_or_default();
-        let rows = finding.interesting_entries.iter().map(|entry| vec![entry.to_string()]);
+        let path = TargetPlace::of_url(&finding.url)
+            .map(|place| place.path)
+            .unwrap_or_default();
+        let rows = finding
+            .interesting_entries
+            .iter()
+            .map(|entry| vec![entry.to_string()]);
         let kind = match finding.kind.is_empty() {
             true => fields::slug(&finding.to_s),
             false => finding.kind.to_string(),
@@ -228,20 +240,31 @@ impl WpscanJson<'_, '_> {
             true => String::new(),
             false => format!("Update to version {} or newer.", one.fixed_in),
         };
-        let rows = [("Software", name), ("Version", version), ("Fixed in", &one.fixed_in)];
+        let rows = [
+            ("Software", name),
+            ("Version", version),
+            ("Fixed in", &one.fixed_in),
+        ];
         let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
         ImportEntry {
             vuln_id: format!("wpscan:{}", id.unwrap_or_else(|| fields::slug(&one.title))),
             // A weakness without a rating is neither harmless nor surely serious.
             risk: one.cvss.score.map_or(Risk::Medium, fields::risk_of_cvss),
-            source_risk: one.cvss.score.map(|score| score.to_string()).unwrap_or_default(),
+            source_risk: one
+                .cvss
+                .score
+                .map(|score| score.to_string())
+                .unwrap_or_default(),
             title: one.title.to_string(),
-            description: format!("The installed version of the {name} is listed for this weakness."),
+            description: format!(
+                "The installed version of the {name} is listed for this weakness."
+            ),
             recommendation: fixed,
             test: "WPScan vulnerability database".to_owned(),
             evidence: EntryEvidence::table(
                 &["Detail", "Value"],
-                rows.map(|(key, value)| vec![key.to_owned(), value.to_owned()]).collect(),
+                rows.map(|(key, value)| vec![key.to_owned(), value.to_owned()])
+                    .collect(),
             ),
             references: links(&one.references),
             cvss: CvssRating::new(one.cvss.score, &one.cvss.vector),
@@ -252,14 +275,21 @@ impl WpscanJson<'_, '_> {
 }
 
 fn texts(references: &Map<String, Value>, kind: &str) -> Vec<String> {
-    let values = references.get(kind).and_then(Value::as_array).into_iter().flatten();
-    values.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    let values = references
+        .get(kind)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    values
+        .filter_map(|value| value.as_str().map(str::to_owned))
+        .collect()
 }
 
 /// The report has their numbers alone: `2017-8295`.
 fn cves(references: &Map<String, Value>) -> Vec<String> {
     let all = texts(references, "cve").into_iter();
-    all.flat_map(|cve| fields::cves(&format!("CVE-{}", cve.trim_start_matches("CVE-")))).collect()
+    all.flat_map(|cve| fields::cves(&format!("CVE-{}", cve.trim_start_matches("CVE-"))))
+        .collect()
 }
 
 fn links(references: &Map<String, Value>) -> Vec<String> {

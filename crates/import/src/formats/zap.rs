@@ -93,11 +93,15 @@ fn read_alert(
                 "instance" => alert.add_instance(xml_instance(&xml.whole(tree)?)),
                 "tags" => {
                     let tree = xml.whole(tree)?;
-                    alert.tags.extend(tree.all("tag").map(|tag| tag.at("tag").to_owned()));
+                    alert
+                        .tags
+                        .extend(tree.all("tag").map(|tag| tag.at("tag").to_owned()));
                 }
                 _ => {
                     let tree = xml.whole(tree)?;
-                    alert.fields.insert(tree.name.clone(), tree.text.trim().to_owned());
+                    alert
+                        .fields
+                        .insert(tree.name.clone(), tree.text.trim().to_owned());
                 }
             },
             XmlStep::End(name) if name == "alertitem" => return alert.finish(run, site),
@@ -165,7 +169,9 @@ impl JsonReader for ZapJson<'_, '_> {
             path => {
                 let name = path.rsplit('/').next().unwrap_or_default();
                 let text = json::scalar(raw);
-                self.alert.fields.insert(name.to_owned(), text.trim().to_owned());
+                self.alert
+                    .fields
+                    .insert(name.to_owned(), text.trim().to_owned());
             }
         }
         Ok(())
@@ -173,9 +179,7 @@ impl JsonReader for ZapJson<'_, '_> {
 
     fn leave(&mut self, path: &str) -> Result<(), ReadFault> {
         match path {
-            "site/*/alerts/*" => {
-                std::mem::take(&mut self.alert).finish(self.run, &mut self.site)
-            }
+            "site/*/alerts/*" => std::mem::take(&mut self.alert).finish(self.run, &mut self.site),
             "site/*" => {
                 std::mem::take(&mut self.site).finish(self.run);
                 Ok(())
@@ -302,7 +306,9 @@ impl ZapAlert {
         items: Vec<EvidenceItem>,
         site: &ZapSite,
     ) -> ImportEntry {
-        let first = items.first().and_then(|item| TargetPlace::of_url(&item.url));
+        let first = items
+            .first()
+            .and_then(|item| TargetPlace::of_url(&item.url));
         let paths: BTreeSet<String> = items.iter().map(|item| path_of(&item.url)).collect();
         let path = match paths.len() {
             1 => paths.into_iter().next().unwrap_or_default(),
@@ -321,7 +327,11 @@ impl ZapAlert {
                 "" => self.get("riskcode").to_owned(),
                 words => words.to_owned(),
             },
-            title: title.into_iter().find(|title| !title.is_empty()).unwrap_or_default().to_owned(),
+            title: title
+                .into_iter()
+                .find(|title| !title.is_empty())
+                .unwrap_or_default()
+                .to_owned(),
             description: fields::paragraphs(&[&fields::plain(self.get("desc")), &other]),
             recommendation: fields::plain(self.get("solution")),
             test: format!("ZAP rule {}", id.trim_start_matches("zap:")),
@@ -330,7 +340,10 @@ impl ZapAlert {
             references: fields::links(&fields::plain(self.get("reference"))),
             port: first.as_ref().and_then(|place| place.port),
             protocol: String::from(if first.is_some() { "tcp" } else { "" }),
-            service: first.as_ref().map(|place| place.scheme.clone()).unwrap_or_default(),
+            service: first
+                .as_ref()
+                .map(|place| place.scheme.clone())
+                .unwrap_or_default(),
             target: site.target.clone().or(first.map(|place| place.target)),
             tags: self.tags.clone(),
             place: EntryPlace {
@@ -346,7 +359,9 @@ impl ZapAlert {
 }
 
 fn path_of(url: &str) -> String {
-    TargetPlace::of_url(url).map(|place| place.path).unwrap_or_default()
+    TargetPlace::of_url(url)
+        .map(|place| place.path)
+        .unwrap_or_default()
 }
 
 /// Variants of a rule are different weaknesses. The first one has the name of the rule, because
