@@ -49,7 +49,7 @@ const MIGRATION_LOCK: i64 = 0x7363_616e_6d69_6772;
 /// The longest migration.
 const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The parameters of a URL, of which a message may name an unknown one.
+/// The parameters of a URL.
 const PARAMETERS: [&str; 11] = [
     "sslmode",
     "sslrootcert",
@@ -153,11 +153,13 @@ impl DatabaseAddress {
         if !matches!(parsed.scheme(), "postgres" | "postgresql") {
             return Err(invalid("it does not begin with postgres://"));
         }
-        if let Some((name, _)) = parsed
-            .query_pairs()
-            .find(|(name, _)| !PARAMETERS.contains(&name.as_ref()))
-        {
-            return Err(invalid(&format!("unknown parameter {name:?}")));
+        let mut names = parsed.query_pairs().map(|(name, _)| name);
+        if !names.all(|name| PARAMETERS.contains(&name.as_ref())) {
+            // Its name may be a part of a password that has these characters unescaped.
+            let known = PARAMETERS.join(", ");
+            return Err(invalid(&format!(
+                "it has an unknown parameter (known are {known}; write & and ? in a password as %26 and %3F)"
+            )));
         }
         // The error of sqlx may quote the URL.
         let options = PgConnectOptions::from_str(url)
