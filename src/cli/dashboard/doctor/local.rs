@@ -46,7 +46,7 @@ async fn database(dir: DataDir) -> Option<Diagnosis> {
     Some(match checked {
         Ok(version) => of(format!("PostgreSQL {version}")),
         Err(error) => of(format!("{:#}", anyhow::Error::from(error))).failed(
-            "start the server, or correct its address; `psql` with the same URL tells more",
+            "start the server, or correct its address; `psql` with the same URL shows more",
         ),
     })
 }
