@@ -124,6 +124,31 @@ fn clock() -> ManualClock {
     ManualClock::new("2026-11-29T12:00:00Z".parse::<Timestamp>().unwrap())
 }
 
+/// Makes the start of the first schedule fail in the database file.
+async fn break_first_schedule(dir: &Path) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(dir.join("scandeck.db"));
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let trigger = "CREATE TRIGGER broken BEFORE UPDATE ON schedules WHEN NEW.id = 1
+        BEGIN SELECT RAISE(ABORT, 'broken'); END";
+    sqlx::query(trigger).execute(&pool).await.unwrap();
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn schedule_that_fails_does_not_delay_the_others() {
+    let temp = tempfile::tempdir().unwrap();
+    super::database::use_file(temp.path());
+    let fixture = ScheduleFixture::start(temp.path(), &clock()).await;
+    let target = fixture.service.target("127.0.0.1").await;
+    let first = fixture.add(json!({"target_ids": [target]})).await;
+    let second = fixture.add(json!({"target_ids": [target]})).await;
+    break_first_schedule(temp.path()).await;
+    fixture.pass(60);
+    fixture.until_starts(second, 1).await;
+    assert_eq!(fixture.show(first).await["starts"], 0);
+    fixture.service.stop().await;
+}
+
 #[tokio::test]
 async fn schedule_starts_three_times_and_keeps_its_parameters() {
     let temp = tempfile::tempdir().unwrap();

@@ -48,22 +48,32 @@ pub async fn start_schedules(app: App, stop: CancellationToken) {
     }
 }
 
-/// Starts what is due; returns the time of the next start.
+/// Starts what is due; returns the time of the next start. A schedule that fails does not delay the
+/// others.
 async fn step(app: &App) -> StoreResult<Option<Timestamp>> {
     let zone = TimeZone::system();
     for schedule in app.store.due_schedules(app.now()).await? {
-        let now = app.now();
-        let (due, times) = schedule.recurrence.due(schedule.times.done, now, &zone);
-        match due {
-            DueStart::Wait if times == schedule.times => {}
-            DueStart::Wait => {
-                app.store.move_schedule(&schedule, times, None).await?;
-            }
-            DueStart::Start { missed, .. } => start(app, &schedule, times, missed).await?,
-            DueStart::Skip { due } => skip(app, &schedule, times, due, &zone).await?,
+        if let Err(error) = handle(app, &schedule, &zone).await {
+            tracing::warn!(%error, schedule = schedule.id.0, "schedule not started; it is tried again");
         }
     }
     app.store.next_schedule_at().await
+}
+
+/// Starts, skips or moves a due schedule.
+async fn handle(app: &App, schedule: &StoredSchedule, zone: &TimeZone) -> StoreResult<()> {
+    let now = app.now();
+    let (due, times) = schedule.recurrence.due(schedule.times.done, now, zone);
+    match due {
+        DueStart::Wait if times == schedule.times => Ok(()),
+        DueStart::Wait => app
+            .store
+            .move_schedule(schedule, times, None)
+            .await
+            .map(drop),
+        DueStart::Start { missed, .. } => start(app, schedule, times, missed).await,
+        DueStart::Skip { due } => skip(app, schedule, times, due, zone).await,
+    }
 }
 
 async fn start(
