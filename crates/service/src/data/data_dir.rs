@@ -164,10 +164,21 @@ impl DataDir {
 
     /// Opens the database, and migrates it.
     pub(crate) async fn open_store(&self) -> Result<OpenedStore, StartError> {
-        match &self.postgres {
-            Some(address) => Store::open_postgres(address, &self.path).await,
-            None => Store::open(&self.database()).await,
+        let Some(address) = &self.postgres else {
+            return Store::open(&self.database()).await;
+        };
+        let opened = Store::open_postgres(address, &self.path).await?;
+        if opened
+            .store
+            .is_partial_copy()
+            .await
+            .map_err(StartError::Store)?
+        {
+            return Err(StartError::Settings(format!(
+                "the database of {address} is an incomplete copy: repeat `scandeck migrate`"
+            )));
         }
+        Ok(opened)
     }
 
     /// Opens the database that a running service uses.

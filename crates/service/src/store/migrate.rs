@@ -375,6 +375,11 @@ pub struct ComparedTable {
 }
 
 impl Store {
+    /// Whether a copy into this database has not ended.
+    pub async fn is_partial_copy(&self) -> StoreResult<bool> {
+        Ok(setting(self, SOURCE).await?.is_some())
+    }
+
     /// Copies a database file into an empty PostgreSQL database, or continues a copy that was
     /// interrupted; then compares both.
     ///
@@ -720,11 +725,13 @@ mod tests {
         for table in &TABLES[..4] {
             table.copy(&source, &target).await.unwrap();
         }
+        assert!(target.is_partial_copy().await.unwrap());
         let compared = source.copy_to(&target).await.unwrap();
         let rows = |name: &str| {
             let table = compared.iter().find(|table| table.name == name);
             table.map(|table| table.rows)
         };
+        assert!(!target.is_partial_copy().await.unwrap());
         assert_eq!(rows("raw_lines"), Some(2_500));
         assert_eq!(rows("purges"), Some(1));
         assert_eq!(
