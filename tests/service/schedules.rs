@@ -150,6 +150,24 @@ async fn schedule_that_fails_does_not_delay_the_others() {
 }
 
 #[tokio::test]
+async fn start_of_too_many_scans_leaves_targets_out_and_names_them() {
+    let temp = tempfile::tempdir().unwrap();
+    let fixture = ScheduleFixture::start(temp.path(), &clock()).await;
+    for number in 1..=51 {
+        fixture.service.target(&format!("127.0.0.{number}")).await;
+    }
+    let scans = vec![json!({"tool_id": 70}); 20];
+    let id = fixture.add(json!({ "scans": scans })).await;
+    fixture.pass(60);
+    let started = fixture.until_starts(id, 1).await;
+    assert_eq!(
+        started["last_result"],
+        "started 1,000 scans; 20 scans refused (127.0.0.51: a start has at most 1,000 scans)"
+    );
+    fixture.service.stop().await;
+}
+
+#[tokio::test]
 async fn schedule_starts_three_times_and_keeps_its_parameters() {
     let temp = tempfile::tempdir().unwrap();
     let fixture = ScheduleFixture::start(temp.path(), &clock()).await;

@@ -119,6 +119,9 @@ async fn skip(
     Ok(())
 }
 
+/// Most scans of one start: they are queued in one transaction, and other writes wait for it.
+const MOST_SCANS: usize = 1_000;
+
 /// The scans that a start may queue.
 #[derive(Debug, Default)]
 struct PreparedStart {
@@ -182,8 +185,16 @@ async fn prepare(
             }
         }
     }
+    let mut count = 0;
     for target in targets {
+        if count + scans.len() > MOST_SCANS {
+            for _ in &scans {
+                prepared.refuse(&target.name, "a start has at most 1,000 scans");
+            }
+            continue;
+        }
         let allowed = allowed_scans(app, target, &scans, &mut prepared);
+        count += allowed.len();
         if !allowed.is_empty() {
             prepared.starts.push(TargetStart {
                 target: target.id,
