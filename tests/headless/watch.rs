@@ -132,7 +132,7 @@ async fn failing_webhook_is_reported_without_its_url() {
     let target = cli.service.target("127.0.0.1").await;
     scan(&cli, target, vec![], finished()).await;
     let ended = cli.run(&["watch", "--once"]).await;
-    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.err.contains("webhook team"), "{ended:?}");
     assert!(ended.err.contains("404 Not Found"), "{ended:?}");
     assert!(!ended.err.contains("secret"), "{ended:?}");

@@ -64,10 +64,13 @@ pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
     loop {
         let looked = look(&session, &plan).await;
         if args.once {
-            return looked.map(|()| ExitCode::SUCCESS);
+            return looked.map(|is_delivered| match is_delivered {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            });
         }
         match looked {
-            Ok(()) => is_reported = false,
+            Ok(_) => is_reported = false,
             Err(error) if is_temporary(&error) => {
                 // One line for each time that the service is away.
                 if !std::mem::replace(&mut is_reported, true) {
@@ -88,8 +91,8 @@ fn is_temporary(error: &anyhow::Error) -> bool {
     of_service.is_some_and(Error::is_transient) || of_file.is_some_and(StoreError::is_temporary)
 }
 
-/// Looks once and sends what is new.
-async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<()> {
+/// Looks once and sends what is new; returns whether every channel took it.
+async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<bool> {
     // Without the service, the lists of a bundle would be read: they are no news.
     session.workspaces().await?;
     let clock_offset = session.clock_offset().unwrap_or(0);
@@ -100,6 +103,7 @@ async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<()>
     let alerts = rows
         .alert_source(own_names, service_now(clock_offset))
         .alerts(&plan.rules, |_, _| false);
+    let mut is_delivered = true;
     for alert in &alerts {
         let mut sent: Option<(EventAlert, AlertRoutes)> = None;
         for (channel, routes) in channels(&alert.rule.routes) {
@@ -115,14 +119,15 @@ async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<()>
             if claimed.events.is_empty() {
                 continue;
             }
-            send(plan, &Alert::of_events(&claimed, routes.clone()), &routes).await;
+            let alert = Alert::of_events(&claimed, routes.clone());
+            is_delivered &= send(plan, &alert, &routes).await;
             sent = sent.or(Some((claimed, routes)));
         }
         if let Some((claimed, routes)) = sent {
             print(session, &Alert::of_events(&claimed, routes))?;
         }
     }
-    Ok(())
+    Ok(is_delivered)
 }
 
 /// The user's names: of this machine, and of the key in a team.
@@ -132,13 +137,16 @@ async fn own_names(session: &HeadlessSession) -> anyhow::Result<Vec<Shared>> {
     Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
 }
 
-async fn send(plan: &AlertPlan, alert: &Alert, routes: &AlertRoutes) {
+/// Sends an alert, and reports what failed; returns whether nothing did.
+async fn send(plan: &AlertPlan, alert: &Alert, routes: &AlertRoutes) -> bool {
     let method = NotifyMethod::of(|name| std::env::var(name).ok());
     let sequence = method.sequence_on(alert, routes);
     let _ = stderr().write_all(sequence.as_bytes());
-    for problem in deliver(plan, routes, alert).await {
+    let problems = deliver(plan, routes, alert).await;
+    for problem in &problems {
         note!("scandeck: {}", text::clean(&problem.to_string()));
     }
+    problems.is_empty()
 }
 
 /// A line for each alert; JSON lines with `--json`.
