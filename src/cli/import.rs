@@ -86,7 +86,10 @@ impl FileReport {
             None => file.to_owned(),
         };
         let Some(format) = summary.format else {
-            return Self::failed(&name, "the format of the file is unknown".to_owned());
+            return Self::failed(
+                &name,
+                "the format is not recognised; unpack it and name it with --format".to_owned(),
+            );
         };
         let risks = Risk::DOWN.into_iter();
         let counts = risks.map(|risk| (risk.as_str(), summary.by_risk[risk as usize]));
@@ -108,7 +111,7 @@ impl FileReport {
         let error = self.error.as_deref().map(text::clean);
         let (Some(format), Some(tool)) = (self.format, &self.tool) else {
             let why = error.unwrap_or_else(|| text::clean("not read"));
-            return format!("{file}\n  not imported: {why}\n");
+            return format!("{file}\n  not read: {why}\n");
         };
         let version = self.version.as_deref().unwrap_or_default();
         let tool = format!("{tool} {version}");

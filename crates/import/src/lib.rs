@@ -95,15 +95,15 @@ impl<F: FnMut(ImportEntry) -> ControlFlow<()>> ImportSink for F {
 /// Why no result of a file was read.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    #[error("the file is empty; if a scan without results wrote it, name its format")]
+    #[error("the file is empty; if a scan without results wrote it, name its format with --format")]
     Empty,
-    #[error("the format of the file is unknown; name its format if it is one of the known formats")]
+    #[error("the format is not recognised; name it with --format if docs/imports.md lists it")]
     Unknown,
     #[error("no format is called {0}; choose one of: {known}", known = formats::names())]
     NoFormat(String),
-    #[error("{0}; import a smaller file, or the unpacked one")]
+    #[error("{0}; use a smaller file, or the unpacked one")]
     Limit(String),
-    #[error("the archive cannot be read: {0}; unpack it and import the files")]
+    #[error("the archive cannot be read: {0}; unpack it and use its files")]
     Archive(String),
     #[error("the file cannot be read")]
     Read(#[source] std::io::Error),

@@ -39,14 +39,14 @@ const MOST_OFTEN: u64 = 5;
   scandeck watch --profile prod --every 5m
   scandeck watch --once   # for cron")]
 pub struct AlertWatchArgs {
-    #[command(flatten)]
-    service: ServiceArgs,
     /// Time between two looks at the service: 30s, 5m, 1h, …
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = interval)]
     every: Duration,
     /// Look once and exit
     #[arg(long)]
     once: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
 }
 
 /// Sends alerts until the command is stopped.

@@ -352,7 +352,7 @@ async fn schema(connection: &mut PgConnection) -> anyhow::Result<usize> {
             .await?;
     schema
         .and_then(|number| number.parse().ok())
-        .ok_or_else(|| anyhow!("it belongs to another program; use an empty database"))
+        .ok_or_else(|| anyhow!("it has tables of another program; use an empty database"))
 }
 
 /// Brings a database to the schema of this program; returns the earlier one if it was older.
@@ -394,5 +394,8 @@ async fn migrate(connection: &mut PgConnection) -> anyhow::Result<Option<usize>>
 
 fn other_schema(found: usize) -> anyhow::Error {
     let known = MIGRATIONS.len();
-    anyhow!("it has schema {found}, this version uses {known}: use the scandeck of its service")
+    anyhow!(
+        "the database has schema {found}, this version of scandeck uses {known}; \
+         run the version that served it last"
+    )
 }
