@@ -6,10 +6,11 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use scandeck::client::calls::{ApiCall, CallEnd, SentBody};
+use scandeck::contract::schedule::ScanSchedule;
 use scandeck::contract::{
-    Capture, Evidence, Finding, Logger, LoggerId, Owasp, Report, ReportFormat, ReportStatus,
-    ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, Stamp, Target, TargetType, Test,
-    Wordlist, Workspace,
+    Capture, Evidence, Finding, Logger, LoggerId, NewScan, Owasp, Report, ReportFormat,
+    ReportStatus, ResultSummary, Risk, Scan, ScanId, ScanOutput, ScanStatus, Stamp, Target,
+    TargetType, Test, Wordlist, Workspace,
 };
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{
@@ -182,6 +183,11 @@ pub fn populated(columns: u16, rows: u16) -> Model {
         &mut model,
         50_000,
         Snapshot::Wordlists(Arc::new(Table::new(wordlists()))),
+    );
+    learn(
+        &mut model,
+        50_000,
+        Snapshot::Schedules(Arc::new(Table::new(schedules()))),
     );
     receive_calls(&mut model, 50_000, calls());
     let mut after = model.now.mono.as_millis() as u64;
@@ -576,6 +582,45 @@ pub fn wordlists() -> Vec<Wordlist> {
         ),
         list(2, "our-products", "Imported", 1_200_000, false),
     ]
+}
+
+pub fn schedules() -> Vec<ScanSchedule> {
+    let nightly = ScanSchedule {
+        id: 1.into(),
+        workspace_id: 1.into(),
+        name: "web".into(),
+        every: "1d".into(),
+        first_start: "2026-11-01 02:00".into(),
+        window: "6h".into(),
+        time_zone: "Europe/Berlin".into(),
+        target_ids: Some(vec![1.into(), 2.into()]),
+        scans: vec![
+            NewScan {
+                tool_id: 170,
+                ..NewScan::default()
+            },
+            NewScan {
+                tool_id: 450,
+                ..NewScan::default()
+            },
+        ],
+        is_paused: false,
+        next_start: Some(ago(-7_200)),
+        last_start: Some(ago(79_200)),
+        last_result: "4 scans queued".into(),
+        starts: 20,
+        created_by: "ann".into(),
+    };
+    let paused = ScanSchedule {
+        id: 2.into(),
+        name: "all ports".into(),
+        every: "1mo".into(),
+        target_ids: None,
+        is_paused: true,
+        next_start: None,
+        ..nightly.clone()
+    };
+    vec![nightly, paused]
 }
 
 /// Tests and output of a scan, as they are read when its detail is open.

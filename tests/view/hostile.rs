@@ -195,6 +195,11 @@ fn populated(columns: u16, rows: u16, text: &str) -> Model {
         80_000,
         Snapshot::Wordlists(table(fixtures::wordlists(), text)),
     );
+    learn(
+        &mut model,
+        80_000,
+        Snapshot::Schedules(table(fixtures::schedules(), text)),
+    );
     let hostile = |call: ApiCall| ApiCall {
         method: text.into(),
         path: text.into(),

@@ -67,6 +67,7 @@ fn panes_and_loggers_match_snapshots_at_every_size() {
     hold("loggers", &FEW, at(Pane::Loggers));
     hold("reports", &FEW, at(Pane::Reports));
     hold("wordlists", &FEW, at(Pane::Wordlists));
+    hold("schedules", &FEW, at(Pane::Schedules));
     hold("activity", &SIZES, at(Pane::Activity));
 }
 

@@ -41,6 +41,7 @@ pub mod prompts;
 pub mod reports;
 pub mod runtime;
 pub mod scans;
+pub mod schedules;
 pub mod settings;
 pub mod targets;
 pub mod text;

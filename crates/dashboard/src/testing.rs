@@ -29,9 +29,10 @@ pub(crate) use scandeck_domain::problem::Problem;
 pub(crate) use scandeck_domain::table::Table;
 pub(crate) use scandeck_domain::triage::EventWriter;
 use scandeck_domain::triage::ListedFinding;
+pub(crate) use scandeck_wire::contract::schedule::ScanSchedule;
 pub(crate) use scandeck_wire::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId,
-    ScanStatus, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
+    ScanStatus, ScheduleId, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
 };
 
 pub(crate) struct TestDashboard {
@@ -74,7 +75,7 @@ impl TestDashboard {
     }
 
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1
-    /// report, 2 wordlists.
+    /// report, 2 wordlists, 2 schedules, the second paused.
     pub fn new() -> Self {
         let mut app = Self::blank(200, 60);
         app.model.findings.triage.writer = Some(EventWriter {
@@ -137,6 +138,18 @@ impl TestDashboard {
         app.feed(Snapshot::Wordlists(table([
             words(1, true),
             words(2, false),
+        ])));
+        let schedule = |id: i64, is_paused: bool| ScanSchedule {
+            id: ScheduleId(id),
+            name: format!("nightly{id}").as_str().into(),
+            every: "1d".into(),
+            next_start: (!is_paused).then(stamp),
+            is_paused,
+            ..ScanSchedule::default()
+        };
+        app.feed(Snapshot::Schedules(table([
+            schedule(1, false),
+            schedule(2, true),
         ])));
         let call = |id: i64, path: &str, end| ApiCall {
             id: CallId(id),

@@ -14,9 +14,10 @@ use scandeck_domain::oob::{
 use scandeck_domain::triage;
 use scandeck_domain::triage::{Event, FindingKey, ListedFinding};
 use scandeck_report::{ChosenOptions, ReportScan};
+use scandeck_wire::contract::schedule::NewSchedule;
 use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
-    ScanId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
+    ScanId, ScheduleId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -349,6 +350,11 @@ pub enum Call {
     /// Saved to the current directory under its cleaned name.
     DownloadReport(ReportId, Shared),
     DeleteWordlist(WordlistId),
+    CreateSchedule(Box<NewSchedule>),
+    PauseSchedule(ScheduleId),
+    ResumeSchedule(ScheduleId),
+    /// Its scans remain.
+    DeleteSchedule(ScheduleId),
     /// Its words, for looking.
     WordlistContents(WordlistId),
     /// Shows requests that match no logger.

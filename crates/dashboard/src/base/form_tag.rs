@@ -12,6 +12,7 @@ pub enum FormTag {
     NewScan,
     NewLogger,
     NewReport,
+    NewSchedule,
     ManualFinding(ManualFindingOrigin),
     /// Where a payload was placed.
     Place(Token),

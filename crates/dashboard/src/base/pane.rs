@@ -10,7 +10,7 @@ macro_rules! panes {
         $(#[$doc:meta])*
         $pane:ident($number:expr, $shown_by:expr, $list:expr, $kind:ident, $is_full_view:literal, $parent:expr, $tabs:expr);
     )+) => {
-        /// The panes and full views, in the order of their keys 1 to 8. Captures and Loggers share
+        /// The panes and full views, in the order of their keys 1 to 9. Captures and Loggers share
         /// key 5.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Pane { $($(#[$doc])* $pane,)+ }
@@ -68,6 +68,7 @@ panes! {
     Loggers(Some(5), None, Some(ListKind::Loggers), Loggers, false, None, ONE_TAB);
     Reports(Some(6), Some(ViewAction::Reports), Some(ListKind::Reports), Reports, true, Some(Pane::Findings), ONE_TAB);
     Wordlists(Some(7), Some(ViewAction::Wordlists), Some(ListKind::Wordlists), Wordlists, true, Some(Pane::Findings), ONE_TAB);
+    Schedules(Some(9), Some(ViewAction::Schedules), Some(ListKind::Schedules), Schedules, true, Some(Pane::Scans), ONE_TAB);
     /// A retest, or two scans compared.
     Board(None, None, Some(ListKind::Findings), Findings, true, Some(Pane::Findings), FINDING_TABS);
     /// The payload book, stored on this machine; the loggers report the hits of its payloads.

@@ -32,11 +32,12 @@ pub enum ListKind {
     Captures,
     Reports,
     Wordlists,
+    Schedules,
 }
 
 impl ListKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Workspaces,
         Self::Targets,
         Self::Scans,
@@ -45,6 +46,7 @@ impl ListKind {
         Self::Captures,
         Self::Reports,
         Self::Wordlists,
+        Self::Schedules,
     ];
 }
 
@@ -170,6 +172,7 @@ macro_rules! each_list {
             Targets(scandeck_wire::contract::Target) targets true;
             Reports(scandeck_wire::contract::Report) reports false;
             Wordlists(scandeck_wire::contract::Wordlist) wordlists false;
+            Schedules(scandeck_wire::contract::schedule::ScanSchedule) schedules true;
         }
     };
 }

@@ -110,6 +110,14 @@ fields! {
     Note;
     /// The finding to which a payload belongs.
     Finding;
+    /// The interval of a schedule.
+    Every "every";
+    /// Time of day of its first start.
+    At "at";
+    /// Day of its first start.
+    First "first";
+    /// How late a missed start may be.
+    Window "window";
 }
 
 impl FieldId {

@@ -56,6 +56,7 @@ actions! {
         Captures "captures" "" "go to Captures, or to the loggers while there are none";
         Reports "reports" "" "go to Reports";
         Wordlists "wordlists" "" "go to Wordlists";
+        Schedules "schedules" "" "go to Schedules";
         Activity "activity" "" "go to Activity: the API requests";
         PreviousTab "previous_tab" "" "previous tab of the detail; in the findings, previous saved query";
         NextTab "next_tab" "" "next tab of the detail; in the findings, next saved query";
@@ -195,6 +196,7 @@ actions! {
         Download "download" "download" "download into the current directory; nothing is overwritten";
         Replay "replay" "replay" "replay this request to a URL that you enter";
         Pause "pause" "pause" "pause or resume the stream";
+        PauseSchedule "pause_schedule" "pause" "pause or resume the schedule";
         Clear "clear" "clear" "clear the logger: delete its captures at the service";
     }
     /// A verdict on findings.
@@ -323,6 +325,7 @@ impl Action {
             (Self::Item(ItemAction::New), Context::Scans) => "start a scan",
             (Self::Item(ItemAction::New), Context::Loggers) => "create a logger",
             (Self::Item(ItemAction::New), Context::Reports) => "create a report",
+            (Self::Item(ItemAction::New), Context::Schedules) => "create a schedule",
             (Self::Item(ItemAction::New), Context::Findings) => "create a manual finding",
             (Self::Item(ItemAction::New), Context::Captures) => {
                 "create a manual finding from these captures"
@@ -401,6 +404,7 @@ impl ItemAction {
             | Self::Stop
             | Self::Report
             | Self::Replay
+            | Self::PauseSchedule
             | Self::Clear => true,
             Self::Compare | Self::Download | Self::Pause | Self::CancelCall => false,
         }

@@ -60,6 +60,8 @@ contexts! {
     Reports "reports" "Reports";
     /// Wordlists.
     Wordlists "wordlists" "Wordlists";
+    /// Schedules.
+    Schedules "schedules" "Schedules";
     /// Calls of the API.
     Activity "activity" "Activity";
     /// The board of a retest, or of two scans.

@@ -478,6 +478,7 @@ mod tests {
             Context::Payloads,
             Context::Reports,
             Context::Wordlists,
+            Context::Schedules,
             Context::Activity,
         ];
         for pane in panes {

@@ -17,6 +17,7 @@ macro_rules! registry {
             Loggers: scandeck_wire::contract::Logger => loggers,
             Reports: scandeck_wire::contract::Report => reports,
             Wordlists: scandeck_wire::contract::Wordlist => wordlists,
+            Schedules: scandeck_wire::contract::schedule::ScanSchedule => schedules,
             Board: crate::data::BoardRow => board,
             Payloads: scandeck_domain::oob::Payload => payloads,
             Activity: scandeck_client::calls::ApiCall => calls,

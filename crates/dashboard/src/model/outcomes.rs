@@ -190,6 +190,7 @@ fn created_in(call: &Call) -> Option<Pane> {
         Call::StartScan(_) => Some(Pane::Scans),
         Call::CreateLogger { .. } => Some(Pane::Loggers),
         Call::CreateReport(_) => Some(Pane::Reports),
+        Call::CreateSchedule(_) => Some(Pane::Schedules),
         Call::EditWorkspace(..)
         | Call::DeleteWorkspace(_)
         | Call::DeleteTarget(_)
@@ -200,6 +201,9 @@ fn created_in(call: &Call) -> Option<Pane> {
         | Call::DeleteReport(_)
         | Call::DownloadReport(..)
         | Call::DeleteWordlist(_)
+        | Call::PauseSchedule(_)
+        | Call::ResumeSchedule(_)
+        | Call::DeleteSchedule(_)
         | Call::WordlistContents(_)
         | Call::UnattributedRequests
         | Call::DownloadWordlist(..)

@@ -30,6 +30,7 @@ impl Model {
         let team = &mut self.connection.team;
         match news {
             TeamNews::Member(me) => {
+                team.has_schedules = !me.service.is_empty();
                 team.me = Some(me).filter(|me| !me.name.is_empty());
                 self.sign_as_member();
             }
@@ -101,6 +102,11 @@ impl Model {
     /// Whether the service has a team and the key is a member's.
     pub fn has_team(&self) -> bool {
         self.connection.team.me.is_some()
+    }
+
+    /// Whether the service has schedules: only one of scandeck has them.
+    pub fn has_schedules(&self) -> bool {
+        self.connection.team.has_schedules
     }
 
     /// The name of the user: of the key, else the author of decisions on this machine.

@@ -207,6 +207,14 @@ async fn whole_list(
         ListKind::Wordlists => {
             Snapshot::Wordlists(list_table(client, client.list_wordlists().await?, cached).await?)
         }
+        ListKind::Schedules => {
+            // Another service receives no request for them.
+            let all = match client.has_team() {
+                true => client.list_schedules(workspace_id).await?,
+                false => Vec::new(),
+            };
+            Snapshot::Schedules(list_table(client, all, cached).await?)
+        }
     })
 }
 

@@ -47,6 +47,10 @@ pub(crate) async fn make(
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
         Call::DownloadReport(id, name) => download(client, id, &name).await?,
         Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
+        Call::CreateSchedule(new) => CallAnswer::Created(client.create_schedule(&new).await?.id.0),
+        Call::PauseSchedule(id) => client.pause_schedule(id).await.map(done)?,
+        Call::ResumeSchedule(id) => client.resume_schedule(id).await.map(done)?,
+        Call::DeleteSchedule(id) => client.delete_schedule(id).await.map(done)?,
         Call::WordlistContents(id) => {
             CallAnswer::Text(Shared::from(client.wordlist_contents(id).await?))
         }

@@ -3,8 +3,8 @@
 //! The parser, the completion, the error hints and `docs/query.md` use this table.
 
 use super::QueryKind::{
-    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists,
-    Workspaces,
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Schedules, Targets,
+    Wordlists, Workspaces,
 };
 use crate::finding::{Presence, Reason, Verdict};
 
@@ -88,12 +88,14 @@ impl FieldSpec {
             (Field::Text, Reports) => "text:website",
             (Field::Text, Wordlists) => "text:parameters",
             (Field::Text, Workspaces) => "text:acme",
+            (Field::Text, Schedules) => "text:web",
             (Field::Text, Activity) => "text:timeout",
             (Field::Name, Targets) => "name:shop*",
             (Field::Name, Loggers) => "name:blind-ssrf",
             (Field::Name, Reports) => "name:website",
             (Field::Name, Wordlists) => "name:parameters",
             (Field::Name, Workspaces) => "name:acme",
+            (Field::Name, Schedules) => "name:web",
             (Field::Status, Findings) => "status:open",
             (Field::Status, Reports) => "status:finished",
             (Field::Status, Activity) => "status:404",
@@ -165,6 +167,7 @@ const ALL: &[QueryKind] = &QueryKind::ALL;
 /// Lists whose rows have an id.
 const NUMBERED: &[QueryKind] = &[
     Findings, Scans, Targets, Captures, Loggers, Reports, Wordlists, Workspaces, Activity,
+    Schedules,
 ];
 const WITH_TEXT: &[QueryKind] = &[Findings, Targets, Wordlists, Workspaces];
 
@@ -197,7 +200,7 @@ fields! {
     Text "text" &[], Search, ALL, "searches the same text as a word without a field", r#"text:"sql inj""#;
     Is "is" &[], Flags, ALL, "the flags listed below", "is:new";
     Id "id" &[], Number, NUMBERED, "id at the service", "id:118";
-    Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces], "name", "name:\"private key\"";
+    Name "name" &["label"], Prose, &[Findings, Targets, Loggers, Reports, Wordlists, Workspaces, Schedules], "name", "name:\"private key\"";
     Risk "risk" &["risk_level", "severity", "sev"], Risk, &[Findings, Targets, Scans], "severity override, else the risk as scanned", "risk>=high";
     ScannedRisk "scanned_risk" &[], Risk, &[Findings], "risk as scanned, without the severity override", "scanned_risk:high risk:low";
     Verdict "verdict" &[], Choice(verdicts), &[Findings], "verdict; the last one if the finding is reopened", "verdict:confirmed";
@@ -289,6 +292,8 @@ fields! {
     TargetCount "targets" &["target_count"], Number, &[Workspaces], "number of targets", "targets>10";
     Bytes "bytes" &["size"], Number, &[Activity], "bytes of the response", "bytes>1000000";
     Retries "retries" &[], Number, &[Activity], "attempts after the first", "retries>0";
+    NextStart "next" &["next_start"], Deadline, &[Schedules], "when it starts next", "next<12h";
+    LastStart "last" &["last_start"], Time, &[Schedules], "when it started last", "last<1d";
     Decision "decision" &[], Flags, &[], "flags that follow from decisions; queried with is:", "";
 }
 

@@ -1,8 +1,8 @@
 //! The flags of `is:` as a table.
 
 use super::QueryKind::{
-    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Targets, Wordlists,
-    Workspaces,
+    self, Activity, Captures, Findings, Loggers, Payloads, Reports, Scans, Schedules, Targets,
+    Wordlists, Workspaces,
 };
 
 /// One row of the table.
@@ -123,6 +123,7 @@ flags! {
     Bot "bot" &["crawler"], &[Captures], "sent by a link preview or crawler, according to its user agent";
     Waiting "waiting" &[], &[Payloads], "no hits yet";
     Hit "hit" &[], &[Payloads], "has hits";
+    Paused "paused" &[], &[Schedules], "starts nothing until it is resumed";
     Awaited "awaited" &[], &[Payloads], "watched by `:wait`";
 }
 

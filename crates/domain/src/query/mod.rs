@@ -62,6 +62,7 @@ named_enum! {
         Reports "reports",
         Wordlists "word lists",
         Workspaces "workspaces",
+        Schedules "schedules",
         Activity "calls",
     }
 }

@@ -97,6 +97,50 @@ pub mod wordlist {
     }
 }
 
+/// Columns of schedules.
+pub mod schedule {
+    use super::{NounColumn, time};
+    use scandeck_wire::contract::Tool;
+    use scandeck_wire::contract::schedule::ScanSchedule;
+    use scandeck_wire::text::plural;
+
+    pub const ID: NounColumn<ScanSchedule> = NounColumn::new("ID", |one| one.id.to_string().into());
+    pub const NAME: NounColumn<ScanSchedule> =
+        NounColumn::new("SCHEDULE", |one| one.name.as_str().into());
+    pub const EVERY: NounColumn<ScanSchedule> =
+        NounColumn::new("EVERY", |one| one.every.as_str().into());
+    pub const NEXT: NounColumn<ScanSchedule> =
+        NounColumn::new("NEXT START", |one| next_start(one).into());
+    pub const LAST: NounColumn<ScanSchedule> =
+        NounColumn::new("LAST START", |one| time(one.last_start).into());
+    pub const STARTS: NounColumn<ScanSchedule> =
+        NounColumn::new("STARTS", |one| one.starts.to_string().into());
+    pub const TARGETS: NounColumn<ScanSchedule> =
+        NounColumn::new("TARGETS", |one| targets(one).into());
+    pub const TOOLS: NounColumn<ScanSchedule> = NounColumn::new("TOOLS", |one| tools(one).into());
+    pub const RESULT: NounColumn<ScanSchedule> =
+        NounColumn::new("LAST RESULT", |one| one.last_result.as_str().into());
+
+    fn next_start(one: &ScanSchedule) -> String {
+        match one.is_paused {
+            true => "paused".to_owned(),
+            false => time(one.next_start),
+        }
+    }
+
+    fn targets(one: &ScanSchedule) -> String {
+        match &one.target_ids {
+            None => "all".to_owned(),
+            Some(ids) => plural(ids.len(), "target"),
+        }
+    }
+
+    fn tools(one: &ScanSchedule) -> String {
+        let tools = one.scans.iter().map(|scan| Tool(scan.tool_id).to_string());
+        tools.collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// Columns of loggers.
 pub mod logger {
     use super::NounColumn;

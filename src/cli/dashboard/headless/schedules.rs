@@ -17,9 +17,10 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, listed};
 use crate::cli::error::CliError;
 use scandeck_client::{Error, ErrorKind};
 use scandeck_dashboard::config::scan_profiles;
+use scandeck_domain::table::columns::schedule;
 use scandeck_wire::contract::schedule::{NewSchedule, ScanSchedule};
-use scandeck_wire::contract::{NewTarget, ScheduleId, TargetId, Tool, WorkspaceId};
-use scandeck_wire::text::{clean_for_print, plural};
+use scandeck_wire::contract::{NewTarget, ScheduleId, TargetId, WorkspaceId};
+use scandeck_wire::text::clean_for_print;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -239,38 +240,16 @@ async fn scheduled_targets(
 }
 
 fn table(all: &[ScanSchedule]) -> PrintTable {
-    let header = [
-        "ID",
-        "NAME",
-        "EVERY",
-        "NEXT START",
-        "LAST START",
-        "STARTS",
-        "TARGETS",
-        "TOOLS",
-        "LAST RESULT",
+    let columns = [
+        schedule::ID,
+        schedule::NAME,
+        schedule::EVERY,
+        schedule::NEXT,
+        schedule::LAST,
+        schedule::STARTS,
+        schedule::TARGETS,
+        schedule::TOOLS,
+        schedule::RESULT,
     ];
-    let time = |stamp: Option<_>| stamp.map_or_else(|| "-".to_owned(), |at| format!("{at}"));
-    PrintTable::of(header, all, |one| {
-        let next = match one.is_paused {
-            true => "paused".to_owned(),
-            false => time(one.next_start),
-        };
-        let targets = match &one.target_ids {
-            None => "all".to_owned(),
-            Some(ids) => plural(ids.len(), "target"),
-        };
-        let tools = one.scans.iter().map(|scan| Tool(scan.tool_id).to_string());
-        [
-            one.id.to_string(),
-            one.name.to_string(),
-            one.every.to_string(),
-            next,
-            time(one.last_start),
-            one.starts.to_string(),
-            targets,
-            tools.collect::<Vec<_>>().join(", "),
-            one.last_result.to_string(),
-        ]
-    })
+    PrintTable::of_noun(columns, all)
 }

@@ -53,6 +53,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
     numbered_view!("reports", Reports, "reports format:html"),
     numbered_view!("wordlists", Wordlists, "wordlists words>100"),
+    numbered_view!("schedules", Schedules, "schedules next<12h"),
     numbered_view!("activity", Activity, "activity is:failed"),
     Command::new(
         "workspace",

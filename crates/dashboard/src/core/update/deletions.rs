@@ -7,6 +7,7 @@ use crate::input::action::{Action, EditAction, ItemAction, ListAction};
 use crate::model::Model;
 use crate::prompts::{Prompt, Then};
 use scandeck_domain::triage::Issue;
+use scandeck_wire::contract::schedule::ScanSchedule;
 use scandeck_wire::contract::{
     Logger, Report, Scan, ScanId, TargetId, Wordlist, Workspace, WorkspaceId,
 };
@@ -45,6 +46,7 @@ pub(crate) fn prompt_delete(model: &mut Model) {
         Pane::Loggers => loggers,
         Pane::Reports => reports,
         Pane::Wordlists => wordlists,
+        Pane::Schedules => schedules,
         Pane::Findings => return crate::findings::manual::prompt_off(model),
         _ => return model.notify(Tone::Plain, "rows of this list cannot be deleted"),
     };
@@ -403,6 +405,18 @@ fn reports(model: &Model, ids: &[i64]) -> Matter {
     Matter {
         jobs: jobs.collect(),
         lines: vec!["Downloaded files remain.".to_owned()],
+        word: None,
+    }
+}
+
+fn schedules(model: &Model, ids: &[i64]) -> Matter {
+    let jobs = model.items_of::<ScanSchedule>(ids).map(|schedule| {
+        let about = format!("schedule {}, every {}", schedule.name, schedule.every);
+        Job::new(about, Call::DeleteSchedule(schedule.id))
+    });
+    Matter {
+        jobs: jobs.collect(),
+        lines: vec!["Its scans remain.".to_owned()],
         word: None,
     }
 }

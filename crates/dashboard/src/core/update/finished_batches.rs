@@ -326,7 +326,7 @@ struct CallSubject {
 impl CallSubject {
     fn of(call: &Call) -> Self {
         use ListKind::{
-            Captures, Findings, Loggers, Reports, Scans, Targets, Wordlists, Workspaces,
+            Captures, Findings, Loggers, Reports, Scans, Schedules, Targets, Wordlists, Workspaces,
         };
         let mut deleted = Scope::default();
         let (noun, lists): (_, &[ListKind]) = match call {
@@ -356,6 +356,10 @@ impl CallSubject {
             Call::CreateReport(_) | Call::DeleteReport(_) => ("report", &[Reports]),
             Call::DownloadReport(..) => ("report", &[]),
             Call::DeleteWordlist(_) => ("wordlist", &[Wordlists]),
+            Call::CreateSchedule(_)
+            | Call::PauseSchedule(_)
+            | Call::ResumeSchedule(_)
+            | Call::DeleteSchedule(_) => ("schedule", &[Schedules]),
             Call::WordlistContents(_) | Call::DownloadWordlist(..) => ("wordlist", &[]),
             Call::UnattributedRequests => ("unattributed requests", &[]),
             Call::Replay(_) => ("request", &[]),

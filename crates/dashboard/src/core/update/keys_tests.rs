@@ -54,6 +54,7 @@ fn numbers_and_tab_focus_panes_and_z_zooms() {
         ("shift-tab", Pane::Captures),
         ("6", Pane::Reports),
         ("7", Pane::Wordlists),
+        ("9", Pane::Schedules),
         ("q", Pane::Findings),
     ] {
         app.keys(key);

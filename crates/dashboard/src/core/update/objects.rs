@@ -11,7 +11,8 @@ use crate::input::Context;
 use crate::input::action::{Action, ItemAction, ViewAction};
 use crate::list::Chosen;
 use crate::model::Model;
-use crate::{reports, scans, targets, workspaces};
+use crate::schedules::form::ChosenTargets;
+use crate::{reports, scans, schedules, targets, workspaces};
 use scandeck_domain::triage::IssueId;
 use scandeck_wire::contract::{
     Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace,
@@ -39,6 +40,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         ItemAction::Download => download(model, effects),
         ItemAction::Replay => replay(model),
         ItemAction::Pause => steps::pause(model),
+        ItemAction::PauseSchedule => schedules::keys::pause_or_resume(model, effects),
         ItemAction::Clear => deletions::prompt_clear(model),
     }
 }
@@ -75,6 +77,7 @@ fn open_new(model: &mut Model, effects: &mut Vec<Effect>) {
         Pane::Scans => scan_targets(model),
         Pane::Loggers => model.open_form(loggers::form::open(model.navigation.scope.workspace)),
         Pane::Reports => report(model),
+        Pane::Schedules => new_schedule(model),
         Pane::Findings => crate::findings::manual::open_new(model),
         Pane::Captures => crate::findings::manual::open_from_captures(model, effects),
         pane => model.notify(
@@ -157,6 +160,35 @@ fn scan_targets(model: &mut Model) {
         .map(AsRef::as_ref);
     let profiles = &model.settings.live.scan_profiles;
     let form = scans::form::open(sets, wordlists, profiles, workspace);
+    model.open_form(form);
+}
+
+/// A schedule of a scan profile for the marked targets, the target at hand, or all.
+fn new_schedule(model: &mut Model) {
+    let Some(workspace) = model.navigation.scope.workspace else {
+        return no_workspace(model);
+    };
+    if !model.has_schedules() {
+        return model.notify(Tone::Plain, "this service has no schedules");
+    }
+    let marked = model.cursor(Pane::Targets).chosen();
+    let ids = match (marked.many, model.target_at_hand()) {
+        (false, Some(target)) => vec![target.0],
+        (false, None) => Vec::new(),
+        (true, _) => [marked.ids, marked.hidden].concat(),
+    };
+    let targets: Vec<_> = model
+        .items_of::<Target>(&ids)
+        .map(|target| (target.id, target.name.clone()))
+        .collect();
+    let label = match targets.as_slice() {
+        [] => None,
+        [(_, name)] => Some(name.to_string()),
+        many => Some(format!("{} marked", many.len())),
+    };
+    let chosen = label.map(|label| ChosenTargets { label, targets });
+    let profiles = &model.settings.live.scan_profiles;
+    let form = schedules::form::open(profiles, chosen, workspace);
     model.open_form(form);
 }
 

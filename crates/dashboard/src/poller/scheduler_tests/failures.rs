@@ -24,7 +24,7 @@ fn unreachable_service_is_reported_once_and_polled_completely_when_reachable_aga
             .iter()
             .filter(|event| matches!(event, PollEvent::Failed(..)))
             .count(),
-        7
+        8
     );
     hand.silent = false;
     let fetched = hand.pass(Duration::from_secs(10));

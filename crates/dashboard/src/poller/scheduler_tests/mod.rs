@@ -134,6 +134,10 @@ impl Hand {
                 ..
             } => Snapshot::Wordlists(Arc::default()),
             Fetch::List {
+                list: ListKind::Schedules,
+                ..
+            } => Snapshot::Schedules(Arc::default()),
+            Fetch::List {
                 list: ListKind::Captures,
                 ..
             } => panic!("captures are read logger by logger"),

@@ -5,6 +5,7 @@ mod loggers;
 mod payloads;
 mod reports;
 mod scans;
+mod schedules;
 mod targets;
 mod wordlists;
 mod workspaces;
