@@ -82,6 +82,11 @@ fn open_zip(
     }
     let damaged = |error: zip::result::ZipError| ImportError::Archive(error.to_string());
     let mut zip = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
+    // The directory of an archive that is in this one: its own is cut off.
+    if zip.offset() > 0 {
+        let cut = "its directory is missing, so it is not complete";
+        return Err(ImportError::Archive(cut.to_owned()));
+    }
     if zip.len() > limits.members {
         let limit = format!("a zip archive has at most {} files", limits.members);
         return Err(ImportError::Limit(limit));

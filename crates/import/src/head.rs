@@ -12,6 +12,8 @@ use crate::table::{column_name, delimiter};
 const MAX_LEVEL: usize = 4;
 const MAX_KEYS: usize = 4_000;
 const MAX_NAMES: usize = 200;
+/// Lines of messages before the first result.
+const MAX_MESSAGES: usize = 100;
 
 /// The beginning of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub struct TableHead {
 
 impl FileHead {
     pub(crate) fn of(text: &str) -> Self {
-        let text = text.trim_start();
+        let text = after_messages(text).trim_start();
         match text.chars().next() {
             Some('<') => XmlHead::of(text).map_or(Self::Other, Self::Xml),
             Some('{' | '[') => Self::Json(JsonHead::of(text)),
@@ -104,6 +106,36 @@ impl FileHead {
     }
 }
 
+/// The text from its first JSON line, if the lines before are messages that the tool wrote into the
+/// same stream, such as `[INF] 12 templates loaded`.
+fn after_messages(text: &str) -> &str {
+    let mut rest = text;
+    for line in text.lines().take(MAX_MESSAGES) {
+        if line.starts_with('{') && is_json(line) {
+            return rest;
+        }
+        let is_message = line.is_empty() || line.starts_with(['[', ' ', '\t', '\x1b']);
+        if !is_message || is_json_start(line) {
+            return text;
+        }
+        rest = rest.split_once('\n').map_or("", |(_, next)| next);
+    }
+    text
+}
+
+/// Whether a line that begins with `[` can be the beginning of a list.
+fn is_json_start(line: &str) -> bool {
+    let Some(element) = line.trim_start().strip_prefix('[') else {
+        return false;
+    };
+    let first = element.trim_start().chars().next();
+    first.is_none_or(|first| "[{\"]-0123456789".contains(first))
+}
+
+fn is_json(line: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+}
+
 impl JsonHead {
     /// The text at a path; empty for objects and lists.
     pub fn get(&self, path: &str) -> Option<&str> {
@@ -120,8 +152,7 @@ impl JsonHead {
 
     fn of(text: &str) -> Self {
         let line = text.lines().next().unwrap_or_default();
-        let is_lines =
-            serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok() && line.starts_with('{');
+        let is_lines = line.starts_with('{') && is_json(line);
         let mut scan = KeyScan {
             head: Self {
                 is_lines,

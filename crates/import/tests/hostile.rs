@@ -216,6 +216,32 @@ fn packed_files_are_read_within_limits() {
 }
 
 #[test]
+fn cut_archive_is_refused_although_the_archive_in_it_is_complete() {
+    let plain = sample("nuclei.jsonl");
+    let inner = zip(&[("inner.jsonl", &plain)]);
+    let archive = zip(&[("outer.jsonl", &plain), ("inner.zip", &inner)]);
+    let cut = &archive[..archive.len() - 30];
+    let read = count(cut, &ImportLimits::default());
+    assert!(matches!(read, Err(ImportError::Archive(_))), "{read:?}");
+}
+
+#[test]
+fn messages_before_and_between_json_lines_are_skipped() {
+    let plain = String::from_utf8(sample("nuclei.jsonl")).unwrap();
+    let noisy = format!(
+        "\n                     __     _\n[INF] Templates loaded: 12\n\x1b[33mWRN\x1b[0m slow\n{plain}[INF] Done\n"
+    );
+    let (quiet, read) = (import(plain.as_bytes()), import(noisy.as_bytes()));
+    assert_eq!(read.summary.entries, quiet.summary.entries);
+    assert_eq!(
+        read.summary.skipped_count(),
+        quiet.summary.skipped_count() + 4
+    );
+    let table = "name,severity,text,x\n\"a\n{}\",high,b,c\n";
+    assert!(count(table.as_bytes(), &ImportLimits::default()).is_err());
+}
+
+#[test]
 fn limits_end_a_file_and_say_so() {
     let plain = sample("nuclei.jsonl");
     let limit = |limits: ImportLimits| count(&plain.repeat(100), &limits).unwrap().remove(0);
