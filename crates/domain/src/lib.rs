@@ -7,12 +7,14 @@
 //! ```
 //!
 //! - `finding`, `triage`: findings, and the decisions about them.
+//! - `evidence_request`: the request that proves a finding, as a curl command.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 
 pub mod alerts;
+pub mod evidence_request;
 pub mod export;
 pub mod finding;
 pub mod mask;

@@ -195,6 +195,8 @@ pub enum FindingUse {
     SaveJson,
     /// Copy them as Markdown.
     Markdown,
+    /// Copy the requests of their evidence as curl commands.
+    Curl,
     /// Run a command of the configuration on them.
     Run(CustomAction),
 }

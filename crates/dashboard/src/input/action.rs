@@ -103,7 +103,7 @@ actions! {
     CopyAction(Copy) {
         Obvious "copy_id" "id or URL" "copy id, name or URL of this row";
         Url "copy_url" "URL" "copy the URL";
-        Curl "copy_curl" "curl" "copy the API request as curl, which reads the key from $SCANDECK_API_KEY";
+        Curl "copy_curl" "curl" "copy a curl command: the request in the evidence, else the API request, which reads the key from $SCANDECK_API_KEY";
         Markdown "copy_markdown" "Markdown" "copy as Markdown: findings, or captured requests";
         Json "copy_json" "JSON" "copy JSON";
         Command "copy_command" "command" "copy the command that prints this list";

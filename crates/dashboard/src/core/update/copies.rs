@@ -13,6 +13,7 @@ use crate::payloads::keys as payloads;
 use crate::plots::keys as plots;
 use crate::prompts::{Prompt, Then};
 use scandeck_client::calls::ApiCall;
+use scandeck_domain::evidence_request::EvidenceRequest;
 use scandeck_domain::export::ticket;
 use scandeck_domain::oob::{CaptureRecord, out};
 use scandeck_domain::problem::Problem;
@@ -55,6 +56,7 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Json if of_findings => Some(FindingUse::Json),
         CopyAction::Markdown if of_findings => Some(FindingUse::Markdown),
         CopyAction::File if of_findings => Some(FindingUse::SaveJson),
+        CopyAction::Curl if of_findings => Some(FindingUse::Curl),
         _ => None,
     };
     if let Some(purpose) = purpose {
@@ -67,6 +69,9 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
     let made = match action {
         CopyAction::Obvious => obvious(model).map(|(what, text)| copy(what, &text)),
         CopyAction::Url => url(model).map(|url| copy_exact("URL", visible_url(&url))),
+        CopyAction::Curl if of_findings => {
+            return copy_held_findings(model, FindingUse::Curl, effects);
+        }
         CopyAction::Curl => curl(model).map(|curl| copy_exact("curl command", curl)),
         CopyAction::Json => {
             json(model).map(|(what, json)| copy_exact(format!("JSON of {what}"), json))
@@ -78,7 +83,9 @@ pub(crate) fn handle_copy(model: &mut Model, action: CopyAction, effects: &mut V
         CopyAction::Shapes => return payloads::prompt_shape(model),
         CopyAction::Browser => return open_in_browser(model, effects),
         CopyAction::Plot => return plots::copy_of_detail(model, effects),
-        CopyAction::Markdown if of_findings => return copy_held_findings(model, effects),
+        CopyAction::Markdown if of_findings => {
+            return copy_held_findings(model, FindingUse::Markdown, effects);
+        }
         CopyAction::Markdown | CopyAction::Raw => None,
     };
     match made {
@@ -178,8 +185,8 @@ pub(super) fn finding_values(read: &[ReadFinding]) -> Vec<serde_json::Value> {
     read.iter().filter_map(value).collect()
 }
 
-/// Copies findings whose texts are in memory as Markdown.
-fn copy_held_findings(model: &mut Model, effects: &mut Vec<Effect>) {
+/// Copies findings whose texts are in memory.
+fn copy_held_findings(model: &mut Model, purpose: FindingUse, effects: &mut Vec<Effect>) {
     let held = |finding: Arc<ListedFinding>| {
         let texts = finding.held_texts().cloned()?;
         Some((finding, Ok(texts)))
@@ -188,7 +195,7 @@ fn copy_held_findings(model: &mut Model, effects: &mut Vec<Effect>) {
         .into_iter()
         .filter_map(held)
         .collect();
-    copy_findings(model, FindingUse::Markdown, &read, effects);
+    copy_findings(model, purpose, &read, effects);
 }
 
 /// Findings with their texts as Markdown, with the risk that the list shows.
@@ -236,11 +243,35 @@ pub(crate) fn copy_findings(
             false => effects.push(copy(markdown_of("finding", all.len()), &all.join("\n"))),
         };
     }
+    if purpose == FindingUse::Curl {
+        return copy_requests(model, read, effects);
+    }
     let first = read.first().map_or(0, |(finding, _)| finding.id.0);
     match json_of(&noun(Pane::Findings), first, finding_values(read)) {
         Some((what, json)) if purpose == FindingUse::SaveJson => effects.push(save(&what, json)),
         Some((what, json)) => effects.push(copy_exact(format!("JSON of {what}"), json)),
         None => model.notify(Tone::Plain, NOTHING),
+    }
+}
+
+/// Copies the requests in the evidence of findings, which go to the target; without any, the request
+/// of the API.
+fn copy_requests(model: &mut Model, read: &[ReadFinding], effects: &mut Vec<Effect>) {
+    let command = |(_, texts): &ReadFinding| {
+        let request = EvidenceRequest::of(&texts.as_ref().ok()?.vuln_evidence)?;
+        Some(request.curl())
+    };
+    let commands: Vec<String> = read.iter().filter_map(command).collect();
+    if !commands.is_empty() {
+        let what = format!(
+            "{} to the target",
+            text::plural(commands.len(), "curl command")
+        );
+        return effects.push(copy_exact(what, commands.join("\n")));
+    }
+    match curl(model) {
+        Some(command) => effects.push(copy_exact("curl command of the API request", command)),
+        None => model.notify(Tone::Plain, nothing(model, CopyAction::Curl)),
     }
 }
 

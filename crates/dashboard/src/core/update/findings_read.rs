@@ -20,9 +20,10 @@ pub(crate) fn handle_findings_read(
         (FindingUse::Show, _) => model.findings.shown.take(read),
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
         (FindingUse::Difference, None) => show_difference_of(model, &read),
-        (FindingUse::Json | FindingUse::SaveJson | FindingUse::Markdown, None) => {
-            copies::copy_findings(model, purpose, &read, effects)
-        }
+        (
+            FindingUse::Json | FindingUse::SaveJson | FindingUse::Markdown | FindingUse::Curl,
+            None,
+        ) => copies::copy_findings(model, purpose, &read, effects),
         (FindingUse::Run(action), None) => custom::run_on_findings(model, action, &read, effects),
     }
 }

@@ -6,6 +6,7 @@ use crate::core::update::Msg;
 use crate::input::{Context, Keymap};
 use crate::testing::*;
 use crate::text::DetailSubject;
+use scandeck_wire::contract::Evidence;
 use std::sync::Arc;
 
 #[test]
@@ -266,6 +267,25 @@ fn r_refreshes_lists_on_screen() {
     app.keys("6 r");
     assert_eq!(app.model.plan().refreshes.get(&ListKind::Reports), Some(&1));
     assert_eq!(app.model.plan().refreshes.get(&ListKind::Findings), None);
+}
+
+#[test]
+fn curl_of_a_finding_with_a_url_goes_to_the_target() {
+    let mut app = TestDashboard::new();
+    let row = vec!["http://t1.acme.test/key.pem".to_owned()];
+    let found = Finding {
+        vuln_evidence: Evidence::table(&["URL"], [row]),
+        ..finding(1, 1, "Private key", Risk::Critical)
+    };
+    app.feed(Snapshot::Findings(table([found])));
+    let effects = app.keys("3 y c");
+    let Some(Effect::Copy { text, .. }) = effects.first() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(
+        text,
+        "curl --include --globoff --path-as-is --url 'http://t1.acme.test/key.pem'"
+    );
 }
 
 #[test]

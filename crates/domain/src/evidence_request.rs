@@ -1,0 +1,260 @@
+//! The HTTP request in the evidence of a finding, and the curl command that sends it again.
+//!
+//! ```text
+//!   | URL | Method | Request |   first row ─► EvidenceRequest ─► curl command for a POSIX shell
+//! ```
+//!
+//! Evidence of own checks has the URL alone: these checks only read, so the request is a GET.
+//! Credentials never become part of a command: each is a shell variable, such as `$COOKIE`.
+
+use std::fmt::Write;
+
+use scandeck_wire::contract::{Evidence, EvidenceView};
+use scandeck_wire::text::quoted;
+
+/// Headers that curl writes itself.
+const OF_CURL: [&str; 6] = [
+    "host",
+    "content-length",
+    "connection",
+    "accept-encoding",
+    "transfer-encoding",
+    "proxy-connection",
+];
+/// Headers whose value is a credential.
+const CREDENTIALS: [&str; 5] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "x-api-key",
+    "x-auth-token",
+];
+/// Largest body in a command, in bytes. Linux limits one argument to 128 KiB.
+const LARGEST_BODY: usize = 64 * 1024;
+/// The end of a text that was cut when it was stored.
+const CUT: char = '…';
+
+/// A request that a scanner sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EvidenceRequest {
+    pub method: String,
+    pub url: String,
+    pub headers: Vec<RequestHeader>,
+    /// May be empty.
+    pub body: String,
+    /// The evidence has only the beginning of the request.
+    pub is_cut: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestHeader {
+    pub name: String,
+    pub value: String,
+}
+
+impl EvidenceRequest {
+    /// The request of the first row; none without a web address.
+    pub fn of(evidence: &Evidence) -> Option<Self> {
+        let EvidenceView::Table { headers, rows } = evidence.view().decoded() else {
+            return None;
+        };
+        let row = rows.first()?;
+        let cell = |title: &str| {
+            let column = headers
+                .iter()
+                .position(|header| header.eq_ignore_ascii_case(title))?;
+            row.get(column)
+                .map(|cell| cell.trim())
+                .filter(|cell| !cell.is_empty())
+        };
+        let url = cell("URL").filter(|url| is_web_address(url))?;
+        let mut request = Self {
+            method: cell("Method").map_or_else(|| "GET".to_owned(), str::to_uppercase),
+            url: url.to_owned(),
+            ..Self::default()
+        };
+        if let Some(message) = cell("Request") {
+            request.read(message);
+        }
+        request.method.retain(|letter| letter.is_ascii_alphabetic());
+        if request.method.is_empty() {
+            request.method = "GET".to_owned();
+        }
+        Some(request)
+    }
+
+    /// Reads the request as it was sent: request line, headers, body.
+    fn read(&mut self, message: &str) {
+        let message = message.replace("\r\n", "\n");
+        let (head, body) = message.split_once("\n\n").unwrap_or((&message, ""));
+        let mut lines = head.lines();
+        let Some((method, rest)) = lines.next().and_then(|line| line.split_once(' ')) else {
+            return;
+        };
+        let target = rest
+            .rsplit_once(" HTTP/")
+            .map_or(rest, |(target, _)| target);
+        if target.starts_with('/') {
+            self.url = format!("{}{target}", origin(&self.url));
+        } else if is_web_address(target) {
+            self.url = target.to_owned();
+        }
+        self.method = method.to_uppercase();
+        self.headers = lines.filter_map(RequestHeader::read).collect();
+        self.is_cut = message.ends_with(CUT) || body.len() > LARGEST_BODY;
+        self.body = match self.is_cut {
+            true => String::new(),
+            false => body.to_owned(),
+        };
+    }
+
+    /// A command that sends the request to the target. It does not normalize the path, and shows
+    /// the headers of the response.
+    pub fn curl(&self) -> String {
+        let mut command = String::new();
+        if self.is_cut {
+            command += ": 'the evidence has only the beginning of the request';\n";
+        }
+        command += "curl --include --globoff --path-as-is";
+        match self.method.as_str() {
+            "GET" if self.body.is_empty() => {}
+            "HEAD" if self.body.is_empty() => command += " --head",
+            method => write_word(&mut command, "-X", &quoted(method)),
+        }
+        for header in &self.headers {
+            write_word(&mut command, "-H", &header.word());
+        }
+        if !self.body.is_empty() {
+            write_word(&mut command, "--data-raw", &quoted(&self.body));
+        }
+        write_word(&mut command, "--url", &quoted(&self.url));
+        command
+    }
+}
+
+impl RequestHeader {
+    /// None for a header that curl writes itself.
+    fn read(line: &str) -> Option<Self> {
+        let (name, value) = line.split_once(':')?;
+        let name = name.trim();
+        let is_of_curl = OF_CURL.iter().any(|one| one.eq_ignore_ascii_case(name));
+        (!name.is_empty() && !is_of_curl).then(|| Self {
+            name: name.to_owned(),
+            value: value.trim().to_owned(),
+        })
+    }
+
+    fn is_credential(&self) -> bool {
+        CREDENTIALS
+            .iter()
+            .any(|one| one.eq_ignore_ascii_case(&self.name))
+    }
+
+    /// The argument of `-H`.
+    fn word(&self) -> String {
+        if self.is_credential() {
+            let variable = self.name.to_ascii_uppercase().replace('-', "_");
+            return format!("\"{}: ${variable}\"", self.name);
+        }
+        match self.value.is_empty() {
+            true => quoted(format!("{};", self.name)),
+            false => quoted(format!("{}: {}", self.name, self.value)),
+        }
+    }
+}
+
+fn write_word(command: &mut String, option: &str, word: &str) {
+    // Writing to a String cannot fail.
+    let _ = write!(command, " {option} {word}");
+}
+
+fn is_web_address(text: &str) -> bool {
+    let has_scheme = |scheme: &str| {
+        let beginning = text.get(..scheme.len());
+        beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(scheme))
+    };
+    has_scheme("http://") || has_scheme("https://")
+}
+
+/// The URL up to its path.
+fn origin(url: &str) -> &str {
+    let host = url.find("//").map_or(0, |at| at + 2);
+    let path = url[host..].find(['/', '?', '#']);
+    path.map_or(url, |at| &url[..host + at])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use scandeck_wire::text;
+
+    use super::*;
+
+    fn evidence(headers: &[&str], cells: &[&str]) -> Evidence {
+        let row = cells.iter().map(|cell| (*cell).to_owned()).collect();
+        Evidence::table(headers, [row])
+    }
+
+    fn command(headers: &[&str], cells: &[&str]) -> String {
+        EvidenceRequest::of(&evidence(headers, cells))
+            .unwrap()
+            .curl()
+    }
+
+    #[test]
+    fn own_evidence_with_a_url_is_a_get() {
+        let found = command(&["URL", "Header"], &["http://a.test/x?q=1&amp;r", "Server"]);
+        let expected = "curl --include --globoff --path-as-is --url 'http://a.test/x?q=1&r'";
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn recorded_request_is_sent_as_it_was_without_credentials() {
+        let request = "POST /a/../b?x=1 HTTP/1.1\r\nHost: a.test\r\nCookie: sid=secret\r\n\
+                       Authorization: Basic c2VjcmV0\r\nX-It: it's\r\nContent-Length: 3\r\n\r\na=1";
+        let found = command(
+            &["URL", "Method", "Request"],
+            &["https://a.test:8443/", "POST", request],
+        );
+        let expected = "curl --include --globoff --path-as-is -X 'POST' -H \"Cookie: $COOKIE\" \
+                        -H \"Authorization: $AUTHORIZATION\" -H 'X-It: it'\\''s' --data-raw 'a=1' \
+                        --url 'https://a.test:8443/a/../b?x=1'";
+        assert_eq!(found, expected);
+        assert!(!found.contains("secret") && !found.contains("c2VjcmV0"));
+    }
+
+    #[test]
+    fn cut_request_has_no_body_and_says_so() {
+        let request = "PUT /a HTTP/1.1\nHost: a.test\n\nlong…";
+        let found = command(&["URL", "Request"], &["http://a.test/a", request]);
+        assert!(found.starts_with(": 'the evidence"), "{found}");
+        assert!(
+            !found.contains("--data-raw") && found.contains("-X 'PUT'"),
+            "{found}"
+        );
+    }
+
+    #[test]
+    fn evidence_without_a_web_address_has_no_request() {
+        let tables = [
+            evidence(&["Port"], &["80"]),
+            evidence(&["URL"], &["javascript:alert(1)"]),
+            evidence(&["URL"], &[""]),
+            Evidence::from_value(&serde_json::json!({"type": "text", "data": "GET / HTTP/1.1"})),
+        ];
+        for one in tables {
+            assert_eq!(EvidenceRequest::of(&one), None);
+        }
+        assert_eq!(EvidenceRequest::of(&Evidence::table(&["URL"], [])), None);
+    }
+
+    proptest! {
+        #[test]
+        fn command_of_any_request_acts_on_no_terminal(path: String, method: String, message: String) {
+            let url = format!("http://a.test/{path}");
+            let of = evidence(&["URL", "Method", "Request"], &[&url, &method, &message]);
+            let command = EvidenceRequest::of(&of).map(|request| request.curl()).unwrap_or_default();
+            prop_assert_eq!(&*text::clean_text(&command), command.as_str());
+        }
+    }
+}
