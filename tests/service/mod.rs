@@ -50,7 +50,7 @@ use tokio_util::sync::CancellationToken;
 use runner::ScriptedRunner;
 
 /// Upper bound for each wait in a test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running service, with an HTTP client and the API key.
 pub struct TestService {
