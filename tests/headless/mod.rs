@@ -1,5 +1,6 @@
 //! Headless commands: the real binary with the real service, read through pipes as a script does.
 
+mod case;
 mod doctor;
 pub mod findings;
 mod hits;

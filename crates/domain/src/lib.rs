@@ -7,6 +7,7 @@
 //! ```
 //!
 //! - `finding`, `triage`: findings, and the decisions about them.
+//! - `case`: a workspace as a sealed timeline.
 //! - `evidence_request`: the request that proves a finding, as a curl command.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
@@ -14,6 +15,7 @@
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 
 pub mod alerts;
+pub mod case;
 pub mod evidence_request;
 pub mod export;
 pub mod finding;

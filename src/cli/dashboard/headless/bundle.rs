@@ -42,18 +42,30 @@ pub struct BundleArgs {
 /// # Errors
 /// When no workspace is named or there is no data about it, or a file cannot be read or written.
 pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
-    let Some(name) = args.service.workspace.as_deref() else {
+    let bundle = gather(&args.service).await?;
+    save::write(&args.output, bundle.write().as_bytes(), args.existing)?;
+    note!("{} written: {}", args.output.display(), bundle.summary());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All data about the workspace that the arguments name: of this machine, and of the service if it
+/// is reachable.
+///
+/// # Errors
+/// When no workspace is named or there is no data about it, or a file cannot be read.
+pub async fn gather(args: &ServiceArgs) -> anyhow::Result<Bundle> {
+    let Some(name) = args.workspace.as_deref() else {
         return Err(CliError::usage("--workspace is missing", "add --workspace NAME").into());
     };
-    let service = stored_service(&args.service)?;
-    let lists = WorkspaceLists::fetch(&args.service).await;
+    let service = stored_service(args)?;
+    let lists = WorkspaceLists::fetch(args).await;
     let workspace = match &lists {
         Ok(lists) => lists.workspace.clone(),
         Err(error) => {
             let workspace = match stored::workspace(&service, name).await {
                 // The service responded: its error names the cause and the known workspaces.
                 Err(_) if bundles::unreachable(error).is_none() => {
-                    return lists.map(|_| ExitCode::SUCCESS);
+                    return lists.map(|_| Bundle::default());
                 }
                 workspace => workspace?,
             };
@@ -75,9 +87,7 @@ pub async fn run(args: BundleArgs) -> anyhow::Result<ExitCode> {
         (bundle.targets, bundle.scans, bundle.findings) =
             (lists.targets, lists.scans, lists.findings);
     }
-    save::write(&args.output, bundle.write().as_bytes(), args.existing)?;
-    note!("{} written: {}", args.output.display(), bundle.summary());
-    Ok(ExitCode::SUCCESS)
+    Ok(bundle)
 }
 
 /// The data about a workspace on this machine.

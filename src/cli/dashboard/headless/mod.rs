@@ -16,6 +16,7 @@ pub mod archive;
 pub mod bundle;
 pub mod bundles;
 pub mod captures;
+pub mod case;
 pub mod decide;
 pub mod decisions;
 pub mod diff;
@@ -91,6 +92,8 @@ pub enum HeadlessCommand {
     Bundle(bundle::BundleArgs),
     /// Import a bundle
     Unbundle(unbundle::UnbundleArgs),
+    /// Sealed timeline of a workspace: new, show, verify
+    Case(case::CaseArgs),
     /// Delete a workspace's data from this machine, and as an admin its shared decisions
     Purge(purge::PurgeArgs),
     /// Call any endpoint of the API
@@ -116,6 +119,7 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
         HeadlessCommand::Watch(args) => alert_watch::run(args).await,
         HeadlessCommand::Bundle(args) => bundle::run(args).await,
         HeadlessCommand::Unbundle(args) => unbundle::run(args).await,
+        HeadlessCommand::Case(args) => case::run(args).await,
         HeadlessCommand::Purge(args) => purge::run(args).await,
         HeadlessCommand::Api(args) => api::run(args).await,
     }

@@ -1,0 +1,57 @@
+//! `scandeck case`: a workspace as a file that a changed entry breaks.
+
+use std::fs;
+
+use super::findings::scanned;
+
+#[tokio::test]
+async fn case_of_a_workspace_is_verified_until_a_byte_changes() {
+    let cli = scanned(1).await;
+    let id = cli.json(&["findings", "list"]).await[0]["id"].to_string();
+    cli.does(&["findings", "decide", &id, "--verdict", "confirmed"])
+        .await;
+    let made = cli
+        .run(&["case", "new", "--workspace", "1", "-o", "w.case"])
+        .await;
+    assert_eq!(made.code, 0, "{made:?}");
+    let seal = made.out.trim();
+    assert_eq!(seal.len(), 64, "{made:?}");
+    let verified = cli
+        .does(&["case", "verify", "w.case", "--seal", seal])
+        .await;
+    assert!(verified.contains(seal), "{verified}");
+    let shown = cli.does(&["case", "show", "w.case"]).await;
+    for word in [
+        "scan 1 of 127.0.0.1",
+        "finding",
+        "verdict: ",
+        "page index.html",
+    ] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    cli.run(&["case", "verify", "w.case", "--seal", "00"])
+        .await
+        .refused(1, "the seal is");
+    let file = cli.home.path().join("w.case");
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&file, bytes).unwrap();
+    let changed = cli.run(&["case", "verify", "w.case"]).await;
+    changed.refused(1, "the file was changed or is damaged");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn masked_case_names_no_target_and_says_so() {
+    let cli = scanned(1).await;
+    let args = ["case", "new", "--workspace", "1", "--mask", "-o", "w.case"];
+    cli.does(&args).await;
+    let shown = cli.does(&["case", "show", "w.case", "--json"]).await;
+    assert!(!shown.contains("127.0.0.1"), "{shown}");
+    assert!(
+        shown.contains("names, addresses and tokens replaced"),
+        "{shown}"
+    );
+    cli.service.stop().await;
+}
