@@ -1,12 +1,14 @@
-//! `scandeck watch`: alerts about findings, scans, decisions, without a dashboard.
+//! `scandeck watch`: alerts about findings, scans, decisions and captures, without a dashboard.
 //!
 //! ```text
-//!   every minute: lists, decisions of the team ─► AlertSource, rules ─► AlertSender ─► program, webhooks, terminal, a line
+//!   every minute: lists, decisions of the team ─► AlertSource, rules ─┐
+//!                 new captures ─► CaptureWatch ───────────────────────┴► AlertSender ─► program, webhooks, terminal, a line
 //! ```
 //!
 //! Events of the quiet time, and those that were not delivered, are found again by a later look.
 //! What a dashboard has sent is not sent again, and the reverse.
 
+mod captures;
 mod sender;
 
 use std::collections::BTreeSet;
@@ -15,6 +17,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use self::captures::CaptureWatch;
 use self::sender::AlertSender;
 use super::rows::FindingRows;
 use super::{HeadlessSession, ServiceArgs, sync};
@@ -58,9 +61,10 @@ pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
         let hint = "add [alerts.rules.NAME] to the configuration, or remove default_rules = false";
         return Err(CliError::new("there are no alert rules", hint).into());
     }
+    let mut captures = CaptureWatch::open(&session).await?;
     let mut is_reported = false;
     loop {
-        let looked = look(&session, &plan).await;
+        let looked = look(&session, &plan, &mut captures).await;
         if args.once {
             return looked.map(|is_delivered| match is_delivered {
                 true => ExitCode::SUCCESS,
@@ -90,7 +94,11 @@ fn is_temporary(error: &anyhow::Error) -> bool {
 }
 
 /// Looks once and sends what is new; returns whether every channel took it.
-async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<bool> {
+async fn look(
+    session: &HeadlessSession,
+    plan: &AlertPlan,
+    captures: &mut CaptureWatch<'_>,
+) -> anyhow::Result<bool> {
     // Without the service, the lists of a bundle would be read: they are no news.
     session.workspaces().await?;
     let clock_offset = session.clock_offset().unwrap_or(0);
@@ -117,6 +125,7 @@ async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<boo
             .await?;
         is_delivered &= sent.is_delivered;
     }
+    is_delivered &= captures.look(&sender, now).await?;
     Ok(is_delivered)
 }
 
