@@ -20,6 +20,7 @@ pub mod decide;
 pub mod decisions;
 pub mod diff;
 pub mod findings;
+pub mod gate;
 pub mod logger;
 pub mod loggers;
 pub mod payloads;
