@@ -228,7 +228,7 @@ impl SentAlerts {
         now: i64,
     ) -> sqlx::Result<Option<Duration>> {
         let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await?;
-        let mut first: Option<i64> = None;
+        let mut shortest: Option<i64> = None;
         for event in &claim.events {
             let before = sqlx::query("SELECT failures FROM failed WHERE channel = ? AND key = ?")
                 .bind(channel)
@@ -241,7 +241,7 @@ impl SentAlerts {
             let Some(&delay) = DELAYS.get(at) else {
                 continue;
             };
-            first = Some(first.map_or(delay, |first| first.min(delay)));
+            shortest = Some(shortest.map_or(delay, |least| least.min(delay)));
             sqlx::query("DELETE FROM sent WHERE channel = ? AND key = ?")
                 .bind(channel)
                 .bind(&event.key)
@@ -264,7 +264,7 @@ impl SentAlerts {
             .execute(&mut *change)
             .await?;
         change.commit().await?;
-        Ok(first.map(|delay| Duration::from_secs(delay.unsigned_abs())))
+        Ok(shortest.map(|delay| Duration::from_secs(delay.unsigned_abs())))
     }
 
     /// The keys of the events that wait for another attempt.
