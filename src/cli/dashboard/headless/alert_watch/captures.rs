@@ -6,7 +6,6 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use jiff::SignedDuration;
 
@@ -97,8 +96,8 @@ impl<'a> CaptureWatch<'a> {
             let mentions = one.record.mentions.iter();
             let tokens: BTreeSet<Token> = mentions.map(|mention| mention.token).collect();
             let book = &self.archive.book;
-            let payloads: Vec<&Arc<Payload>> =
-                tokens.iter().filter_map(|token| book.get(*token)).collect();
+            let known = tokens.iter().filter_map(|token| book.get(*token));
+            let payloads: Vec<&Payload> = known.map(|payload| &**payload).collect();
             let reason = match rule {
                 Some(query) => AlertReason::Rule(query),
                 None if payloads.is_empty() || self.archive.is_quiet(capture) => continue,
@@ -116,8 +115,8 @@ impl<'a> CaptureWatch<'a> {
             if payloads.is_empty() {
                 added.push(WaitingCapture::new(&about));
             }
-            let hits = payloads.into_iter().map(|payload| CaptureAlert {
-                payload: Some(payload),
+            let hits = payloads.iter().map(|payload| CaptureAlert {
+                payload: Some(*payload),
                 ..about
             });
             added.extend(hits.map(|hit| WaitingCapture::new(&hit)));
@@ -158,8 +157,8 @@ impl<'a> CaptureWatch<'a> {
             groups.entry(group).or_default().push(waiting);
         }
         let mut is_delivered = true;
-        let mut groups = groups.into_values();
-        while let Some(group) = groups.next() {
+        let mut left = groups.into_values();
+        while let Some(group) = left.next() {
             let claim = AlertClaim {
                 events: group
                     .iter()
@@ -180,7 +179,7 @@ impl<'a> CaptureWatch<'a> {
             match sent {
                 Ok(sent) => is_delivered &= sent.is_delivered,
                 Err(error) => {
-                    self.waiting.extend(groups.flatten());
+                    self.waiting.extend(left.flatten());
                     return Err(error);
                 }
             }
