@@ -70,8 +70,8 @@ impl CaptureAlert<'_> {
         };
         let from = format!("{} from {}", capture.request_method, capture.ip_address);
         let technique = self.text_of(|payload| &payload.technique);
-        let parts = [what, technique, self.delay(), from];
-        let parts = parts.iter().filter(|text| !text.is_empty());
+        let all = [what, technique, self.delay(), from];
+        let parts = all.iter().filter(|text| !text.is_empty());
         parts.map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 

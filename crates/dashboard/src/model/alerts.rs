@@ -209,7 +209,7 @@ impl Model {
         effects: &mut Vec<Effect>,
     ) {
         let workspace = self.workspace_name();
-        let alert = CaptureAlert {
+        let about = CaptureAlert {
             capture: &captured.capture,
             logger: captured.logger,
             label: &captured.label,
@@ -218,7 +218,7 @@ impl Model {
             payload,
             clock_offset: self.connection.clock_offset,
         };
-        let alert = alert.alert();
+        let alert = about.alert();
         let text = format!("{}: {}", alert.title, alert.body);
         self.overlay
             .notices

@@ -33,8 +33,8 @@ pub async fn check(
             }
             // The error names the source of the key.
             Err(error) => {
-                let key = Diagnosis::ok(CONNECTION, "key", "");
-                return without_member(vec![key.with_error(&error.into())]);
+                let unread = Diagnosis::ok(CONNECTION, "key", "");
+                return without_member(vec![unread.with_error(&error.into())]);
             }
         },
         Connection::Local | Connection::Prompt => match local(environment, false).await {

@@ -150,6 +150,10 @@ impl<'a> ArchiveReader<'a> {
     /// # Errors
     /// Those of the service, and when the archive cannot be read or written.
     pub async fn since(&mut self, time: Stamp) -> anyhow::Result<Vec<WorkspaceCapture>> {
+        // A command that runs for days also reads loggers of workspaces that are made meanwhile.
+        self.workspaces = None;
+        self.logger_workspaces
+            .retain(|_, workspace| workspace.is_some());
         self.archive_new().await?;
         let mut found = Vec::new();
         if !self.is_archive_read {
