@@ -10,7 +10,7 @@ use super::{CliFixture, command, run};
 
 impl CliFixture {
     /// The directory with the stores of the service, which is created.
-    fn stores(&self) -> PathBuf {
+    pub fn stores(&self) -> PathBuf {
         let base = BaseUrl::parse(&self.service.base, false).unwrap();
         let state = StateDir::new(self.home.path().join(".local/state/scandeck"));
         let directory = state.of_service(&ServiceName::At(base.to_string()));

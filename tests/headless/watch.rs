@@ -140,6 +140,80 @@ async fn failing_webhook_is_reported_without_its_url() {
 }
 
 #[tokio::test]
+async fn alert_that_was_not_delivered_is_sent_by_a_later_look() {
+    let (cli, server) = (CliFixture::new().await, MockServer::start().await);
+    configure(
+        &cli,
+        &server,
+        "[alerts.rules.scans]\non = [\"scan_ended\"]\nto = [\"team\"]\n",
+    );
+    cli.does(&["watch", "--once"]).await;
+    let target = cli.service.target("127.0.0.1").await;
+    scan(&cli, target, vec![], finished()).await;
+    let failed = cli.run(&["watch", "--once"]).await;
+    assert_eq!(failed.code, 1, "{failed:?}");
+    assert!(failed.err.contains("next attempt in 1m"), "{failed:?}");
+    Mock::given(path("/secret"))
+        .respond_with(ResponseTemplate::new(200))
+        .mount(&server)
+        .await;
+    assert_eq!(cli.does(&["watch", "--once"]).await, "", "not due yet");
+    assert_eq!(posted(&server).await.len(), 1);
+    // A minute passes.
+    let file = cli.stores().join("alerts.db");
+    let passed = "UPDATE failed SET due = due - 60";
+    scandeck_wire::sqlite::execute(&file, passed).await.unwrap();
+    let out = cli.does(&["watch", "--once"]).await;
+    assert!(out.contains("scan ended: "), "{out}");
+    assert_eq!(posted(&server).await.len(), 2);
+    assert_eq!(cli.does(&["watch", "--once"]).await, "", "once");
+    assert_eq!(posted(&server).await.len(), 2);
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn capture_with_a_payload_alerts_once_and_others_do_not() {
+    let (cli, server) = (CliFixture::new().await, receiver().await);
+    configure(&cli, &server, "");
+    cli.does(&["watch", "--once"]).await;
+    let (_, logger) = cli.service.logger("hunt").await;
+    let new = ["payloads", "new", "--logger", "hunt", "--technique", "SSRF"];
+    let made = cli.json(&new).await;
+    let (token, url) = (&made[0]["token"], made[0]["url"].as_str().unwrap());
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for request in [
+        client.get(url),
+        client.get(&logger),
+        client.get(url).header("user-agent", "Slackbot 1.0"),
+    ] {
+        assert!(request.send().await.unwrap().status().is_success());
+    }
+    let has_all = |all: &Value| all[0]["num_requests"] == 3;
+    cli.service.until("/http_loggers", has_all).await;
+    let out = cli.does(&["watch", "--once"]).await;
+    assert_eq!(out.lines().count(), 1, "{out}");
+    assert!(out.contains("payload hit: "), "{out}");
+    for alerts in [heard(&cli), posted(&server).await] {
+        let [alert] = &alerts[..] else {
+            panic!("{alerts:?}")
+        };
+        assert_eq!(
+            (&alert["event"], &alert["token"]),
+            (&"payload".into(), token)
+        );
+        assert_eq!(alert["logger"], "hunt");
+        assert_eq!(alert["technique"], "SSRF");
+    }
+    assert_eq!(
+        cli.does(&["watch", "--once"]).await,
+        "",
+        "each capture once"
+    );
+    assert_eq!(posted(&server).await.len(), 1);
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn watch_without_rules_is_refused() {
     let (cli, server) = (CliFixture::new().await, MockServer::start().await);
     configure(&cli, &server, "");

@@ -89,7 +89,8 @@ impl fmt::Debug for WebhookUrl {
 /// Sends a message. An attempt that certainly had no effect is repeated twice.
 ///
 /// # Errors
-/// When the request cannot be sent, nothing responds, or the response is no success.
+/// When the request cannot be sent, nothing responds, or the response is no success. The outcome is
+/// unknown if the request was sent and no response came.
 pub async fn post_webhook(url: &WebhookUrl, message: &WebhookMessage) -> ClientResult<()> {
     let http = http_client(url)?;
     for pause in PAUSES {
@@ -139,8 +140,15 @@ async fn attempt(
             request = request.header(HeaderName::from_static(name), value);
         }
     }
-    // The error of reqwest loses its URL here.
-    let status = request.send().await?.status();
+    // The error of reqwest loses its URL here. Without a connection the receiver got nothing.
+    let response = request
+        .send()
+        .await
+        .map_err(|error| match error.is_connect() {
+            true => Error::from(error),
+            false => Error::from(error).sent().of_change(true),
+        })?;
+    let status = response.status();
     if status.is_success() {
         return Ok(());
     }

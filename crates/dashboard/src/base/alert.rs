@@ -1,6 +1,6 @@
 //! An alert to the user: about a captured request, or about events that a rule wants.
 
-use scandeck_domain::alerts::{AlertRoutes, EventAlert};
+use scandeck_domain::alerts::{AlertClaim, AlertRoutes, EventAlert};
 
 /// Most events in the JSON of an alert.
 const MOST_EVENTS: usize = 100;
@@ -19,11 +19,21 @@ pub struct Alert {
     pub fields: AlertFields,
     /// Facts about each event, the worst first; none for a capture.
     pub events: Vec<AlertFields>,
-    /// The channels; none for all.
+    /// The channels on which this process sends it; none for all, before it is claimed there.
     pub routes: Option<AlertRoutes>,
+    /// Its events in the file of sent alerts.
+    pub claim: Option<AlertClaim>,
 }
 
 impl Alert {
+    /// Counts further events, which the alert does not name.
+    pub fn add_more(&mut self, more: usize) {
+        if more > 0 {
+            self.body.push_str(&format!(" and {more} more"));
+            self.fields.push(("more", more.to_string()));
+        }
+    }
+
     /// The alert about events, on these channels.
     pub fn of_events(of: &EventAlert, routes: AlertRoutes) -> Self {
         let kind = ("event", of.kind.as_str().to_owned());
@@ -45,6 +55,7 @@ impl Alert {
             fields,
             events: events.collect(),
             routes: Some(routes),
+            claim: Some(of.claim()),
         }
     }
 }

@@ -107,7 +107,17 @@ pub enum Effect {
     /// Draw random numbers for payloads; answered by `Msg::PayloadNumbers`.
     DrawPayloadNumbers(Box<PayloadRequest>),
     /// Alert the user: the bell, a notification, the program and the webhooks of the configuration.
+    /// Without routes, each of them first claims the events, and `Msg::AlertDue` follows. A failure
+    /// is answered by `Msg::AlertFailed`.
     Alert(Box<Alert>),
+    /// Send an alert that failed again when its next attempt is due; answered by `Msg::AlertDue`
+    /// unless another process sends it.
+    RetryAlert(Box<Alert>),
+    /// Begin the file of sent alerts, if there is none: events before its beginning are not sent.
+    BeginAlerts {
+        /// The service's clock minus this machine's, in seconds.
+        clock_offset: i64,
+    },
     /// Find out which events of an alert no other process sends; answered by `Msg::AlertClaimed`
     /// for each channel, after the quiet time.
     ClaimAlert(Box<AlertRequest>),

@@ -12,6 +12,7 @@ pub mod alert;
 pub mod batch;
 pub mod cached;
 pub mod capture;
+pub mod capture_alert;
 pub mod effect;
 pub mod finding_group_by;
 pub mod finding_work;
@@ -37,6 +38,7 @@ pub use alert::{Alert, AlertFields};
 pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
+pub use capture_alert::{AGAIN, AlertReason, CaptureAlert};
 pub use effect::{
     AlertRequest, Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect,
     Exported, ExportedCaptures, FindingUse, ReportRequest, SavedExport, Secret, Ticket,

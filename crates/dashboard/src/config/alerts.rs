@@ -391,6 +391,20 @@ mod tests {
     }
 
     #[test]
+    fn built_in_rules_are_those_of_the_page_about_alerts() {
+        let page = include_str!("../../../../docs/alerts.md");
+        let (_, from_rules) = page.split_once("[alerts.rules.regressions]").unwrap();
+        let (documented, _) = from_rules.split_once("```").unwrap();
+        let documented = format!("[alerts.rules.regressions]{documented}");
+        let sorted = |text: &str| {
+            let mut rules = read(text).unwrap().rules;
+            rules.sort_by(|a, b| a.name.cmp(&b.name));
+            rules
+        };
+        assert_eq!(sorted(&documented), sorted(""));
+    }
+
+    #[test]
     fn invalid_settings_name_line_cause_and_remedy() {
         let webhook = "[alerts.webhooks.team]\n";
         let rule = "[alerts.rules.x]\non = [\"finding\"]\n";

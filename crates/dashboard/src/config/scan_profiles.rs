@@ -60,8 +60,9 @@ impl ProfileScan {
         }
         let is_allowed = |minutes: i64| SCAN_MINUTES.contains(&minutes);
         if !self.max_scan_time.is_none_or(is_allowed) {
-            let cause = "max_scan_time is not allowed";
-            return Err(invalid(cause, "use 1 to 1440 minutes"));
+            let cause = "max_scan_time must be 1 to 1440 minutes";
+            let remedy = "correct it, or remove the line for the limit of the service";
+            return Err(invalid(cause, remedy));
         }
         let level = self.redirect_level.as_deref().map(RedirectLevel::known);
         let redirect_level = level.transpose().map_err(|_| {
@@ -148,7 +149,7 @@ mod tests {
         for (entry, cause) in [
             (
                 "tool = 70\nmax_scan_time = 0",
-                "max_scan_time is not allowed",
+                "max_scan_time must be 1 to 1440 minutes",
             ),
             (
                 "tool = 70\nredirect_level = \"all\"",

@@ -1,7 +1,7 @@
 //! Messages: everything that can happen to the dashboard.
 
 use crate::base::{
-    CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings,
+    Alert, CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings,
     SavedExport, Session, Size, TextChunk, Ticket, Update, ViewKey,
 };
 use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
@@ -102,8 +102,13 @@ pub enum Msg {
     PayloadNumbers(Box<PayloadRequest>, Vec<u64>),
     /// No other process sends these events on these channels.
     AlertClaimed(Box<EventAlert>, AlertRoutes),
-    /// The program or a webhook of an alert failed.
-    AlertFailed(Problem),
+    /// This process sends this alert on its channel now.
+    AlertDue(Box<Alert>),
+    /// The program or a webhook of an alert failed; with the alert if there is another attempt.
+    AlertFailed {
+        problem: Problem,
+        again: Option<Box<Alert>>,
+    },
     /// A command of the configuration ended with this output, or failed.
     CommandEnded {
         action: CustomAction,

@@ -1,6 +1,6 @@
 //! Alerts on incoming requests: rules, waits, and how often they notify.
 
-use crate::base::Alert;
+use crate::base::{AGAIN, Alert};
 use scandeck_domain::oob::{Token, Wait};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,22 +8,16 @@ use std::time::Duration;
 /// Least time between two alerts.
 pub(crate) const APART: Duration = Duration::from_secs(5);
 
-/// Least time between two alerts for one payload.
-pub(crate) const AGAIN: Duration = Duration::from_secs(60);
-
 /// Captures of up to this many seconds ago cause alerts: when their payload becomes known, and at
 /// start.
 pub(crate) const RECENT: i64 = 120;
 
-/// Longest text of a fact of an alert.
-pub(crate) const LONGEST: usize = 1000;
-
 /// The setting that stores the rules of a workspace, and its values.
-pub(crate) const ALERT: &str = "alert";
+pub const ALERT: &str = "alert";
 
 pub(crate) const ON: &str = "on";
 
-pub(crate) const OFF: &str = "off";
+pub const OFF: &str = "off";
 
 /// An alert rule: captures that match its query cause an alert, whoever sent them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +46,12 @@ impl AlertState {
             return Some(alert);
         }
         match &mut self.held {
-            Some((_, more)) => *more += 1,
+            Some((held, more)) => {
+                *more += 1;
+                if let (Some(all), Some(claim)) = (&mut held.claim, alert.claim) {
+                    all.events.extend(claim.events);
+                }
+            }
             none => *none = Some((alert, 0)),
         }
         None
@@ -62,10 +61,7 @@ impl AlertState {
     pub(crate) fn due(&mut self, now: Duration) -> Option<Alert> {
         let (mut alert, more) = self.held.take_if(|_| now >= self.next)?;
         self.next = now + APART;
-        if more > 0 {
-            alert.body.push_str(&format!(" and {more} more"));
-            alert.fields.push(("more", more.to_string()));
-        }
+        alert.add_more(more);
         Some(alert)
     }
 

@@ -10,6 +10,8 @@ pub struct EventAlertState {
     handled: BTreeSet<(String, String)>,
     /// What the last look depended on.
     pub(crate) looked: Option<AlertInputs>,
+    /// Whether the file of sent alerts has begun.
+    pub(crate) has_begun: bool,
 }
 
 /// The revisions of findings, scans and decisions, and the day.

@@ -31,8 +31,8 @@ pub mod archive;
 pub mod decisions;
 pub mod team;
 
-pub(crate) use alerts::{ALERT, LONGEST, OFF, ON, RECENT};
-pub use alerts::{AlertRule, AlertState};
+pub use alerts::{ALERT, AlertRule, AlertState, OFF};
+pub(crate) use alerts::{ON, RECENT};
 pub use archive::{Archive, ArchiveBacklog, Oob, OobNews, Recalled, StoredArchive};
 pub use board::{BY_NOW, Board, BoardRow};
 pub use calls::RecordedCalls;

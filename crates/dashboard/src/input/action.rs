@@ -226,6 +226,8 @@ actions! {
         Severity "severity" "" "severity override";
         DuplicateOf "duplicate_of" "" "mark as duplicate of another finding";
         Until "until" "" "expiry date of the decision";
+        Assignee "assignee" "" "who works on the finding";
+        Due "due" "" "due date of the finding";
         Again "repeat_decision" "repeat" "repeat the last decision, then go to the next row or card";
         PreviousChanged "previous_changed" "" "previous row that a scan changed";
         NextChanged "next_changed" "" "next row that a scan changed";

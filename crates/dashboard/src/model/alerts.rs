@@ -1,30 +1,22 @@
 //! Alerts: notifications about incoming requests.
 //!
 //! ```text
-//!   new captures ─► known payload? alert rule? waited for? ─► Alert ─► one in 5 s, the rest counted ─► Effect::Alert
+//!   new captures ─► known payload? alert rule? waited for? ─► CaptureAlert ─► one in 5 s, the rest counted ─► Effect::Alert
 //! ```
 //!
 //! A payload causes at most one alert a minute. Requests of bots and of the analyst's addresses
 //! cause one only if an alert rule matches them.
 
-use crate::base::{Alert, CaptureKey, CaptureRow, Effect, Tone};
-use crate::data::{ALERT, AlertRule, LONGEST, OFF, ON, RECENT};
+use crate::base::{AlertReason, CaptureAlert, CaptureKey, CaptureRow, Effect, Tone};
+use crate::data::{ALERT, AlertRule, OFF, ON, RECENT};
 use crate::model::Model;
 use scandeck_domain::oob::source::is_own;
 use scandeck_domain::oob::{Agent, Mention, Payload, Token, Wait};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::{RecognizedCapture, Rows};
-use scandeck_wire::contract::{Capture, Shared, Stamp};
-use scandeck_wire::text;
+use scandeck_wire::contract::Capture;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// Why a capture causes an alert.
-enum AlertReason<'a> {
-    Rule(&'a str),
-    Awaited,
-    Payload,
-}
 
 impl Model {
     /// Sends alerts for new captures, and counts their hits if there is no archive that does it.
@@ -46,7 +38,7 @@ impl Model {
                 is_hit |= self.notify_of_hit(token, captured, alert.as_deref(), effects);
             }
             if let Some(query) = alert.filter(|_| !is_hit && !self.is_old(&captured.capture)) {
-                self.alert(&AlertReason::Rule(&query), captured, None, effects);
+                self.alert(AlertReason::Rule(&query), captured, None, effects);
             }
             any |= is_hit;
         }
@@ -99,7 +91,7 @@ impl Model {
             None => AlertReason::Payload,
         };
         if self.captures.alerts.may_notify(self.now.mono, token) || awaited {
-            self.alert(&why, captured, Some(&payload), effects);
+            self.alert(why, captured, Some(&payload), effects);
         }
         true
     }
@@ -211,97 +203,28 @@ impl Model {
 
     fn alert(
         &mut self,
-        why: &AlertReason<'_>,
+        reason: AlertReason<'_>,
         captured: &CaptureRow,
         payload: Option<&Payload>,
         effects: &mut Vec<Effect>,
     ) {
-        let alert = self.alert_about(captured, why, payload);
+        let workspace = self.workspace_name();
+        let about = CaptureAlert {
+            capture: &captured.capture,
+            logger: captured.logger,
+            label: &captured.label,
+            workspace: &workspace,
+            reason,
+            payload,
+            clock_offset: self.connection.clock_offset,
+        };
+        let alert = about.alert();
         let text = format!("{}: {}", alert.title, alert.body);
         self.overlay
             .notices
             .notify_until_seen(self.now.mono, Tone::Good, text);
         let sent = self.captures.alerts.notify(self.now.mono, alert);
         effects.extend(sent.map(|alert| Effect::Alert(Box::new(alert))));
-    }
-
-    fn alert_about(
-        &self,
-        captured: &CaptureRow,
-        why: &AlertReason<'_>,
-        payload: Option<&Payload>,
-    ) -> Alert {
-        let capture = &captured.capture;
-        let delay = payload
-            .and_then(|payload| payload.delay(capture.request_date, self.connection.clock_offset));
-        let delay = delay.map(|delay| delay.to_string()).unwrap_or_default();
-        let place = payload.map(Payload::place).unwrap_or_default();
-        let token = payload
-            .map(|payload| payload.token.to_string())
-            .unwrap_or_default();
-        let of = |text: fn(&Payload) -> &Shared| {
-            payload
-                .map(|payload| text(payload).to_string())
-                .unwrap_or_default()
-        };
-        let (event, title) = match why {
-            AlertReason::Rule(query) => ("alert", format!("alert rule `{query}`")),
-            AlertReason::Awaited => ("wait", "awaited request".to_owned()),
-            AlertReason::Payload => ("payload", "payload hit".to_owned()),
-        };
-        let what = if place.is_empty() {
-            token.clone()
-        } else {
-            place.clone()
-        };
-        let from = format!("{} from {}", capture.request_method, capture.ip_address);
-        let parts = [what, of(|payload| &payload.technique), delay.clone(), from];
-        let body = parts
-            .iter()
-            .filter(|text| !text.is_empty())
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(", ");
-        let time = capture
-            .request_date
-            .map(|date: Stamp| date.to_string())
-            .unwrap_or_default();
-        let fields = vec![
-            ("event", event.to_owned()),
-            ("token", token),
-            ("planted", place),
-            ("technique", of(|payload| &payload.technique)),
-            ("target", of(|payload| &payload.target)),
-            ("finding", of(|payload| &payload.finding_name)),
-            ("note", of(|payload| &payload.note)),
-            ("delay", delay),
-            ("logger", captured.label.to_string()),
-            (
-                "workspace",
-                self.workspace()
-                    .map(|workspace| workspace.name.to_string())
-                    .unwrap_or_default(),
-            ),
-            ("time", time),
-            ("from", capture.ip_address.to_string()),
-            ("method", capture.request_method.to_string()),
-            (
-                "path",
-                capture.path.as_deref().unwrap_or_default().to_owned(),
-            ),
-            ("query", capture.url_params.to_string()),
-            ("agent", capture.user_agent.to_string()),
-        ];
-        let clean = |text: &str| text::start(&text::clean(text), LONGEST).into_owned();
-        Alert {
-            title: clean(&title),
-            body: clean(&body),
-            fields: fields
-                .into_iter()
-                .map(|(name, text)| (name, clean(&text)))
-                .collect(),
-            ..Alert::default()
-        }
     }
 
     /// Loads the alert rules of the current workspace.

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   new data ─► AlertSource, rules ─► Effect::ClaimAlert ─► sent by another process? ─► Msg::AlertClaimed ─► Effect::Alert
+//!   Msg::AlertFailed ─► Effect::RetryAlert ─► due, and not sent by another process ─► Msg::AlertDue ─► Effect::Alert
 //! ```
 //!
 //! Each event is handled once. Whether this dashboard sends it is decided by the file of sent
@@ -11,16 +12,22 @@ use crate::base::{Alert, AlertRequest, Effect, Pane, Tone};
 use crate::data::AlertInputs;
 use crate::model::Model;
 use scandeck_domain::alerts::{AlertRoutes, AlertSource, EventAlert, EventRule};
+use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Remote;
 use scandeck_domain::triage::AssessedFinding;
 use scandeck_wire::contract::Stamp;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Model {
     /// Looks for events in data that changed since the last look.
     pub(crate) fn find_event_alerts(&mut self, effects: &mut Vec<Effect>) {
         let plan = Arc::clone(&self.settings.live.alerts);
-        if plan.rules.is_empty() || self.session.bundled || !self.is_data_whole() {
+        if plan.rules.is_empty() || self.session.bundled {
+            return;
+        }
+        self.begin_alerts(effects);
+        if !self.is_data_whole() {
             return;
         }
         let looked = AlertInputs {
@@ -44,6 +51,17 @@ impl Model {
             };
             effects.push(Effect::ClaimAlert(Box::new(request)));
         }
+    }
+
+    /// Begins the file of sent alerts by the clock of the service, which its first response reports.
+    fn begin_alerts(&mut self, effects: &mut Vec<Effect>) {
+        let offset = self.connection.clock_offset;
+        if self.event_alerts.has_begun || offset.is_none() && !self.is_data_whole() {
+            return;
+        }
+        self.event_alerts.has_begun = true;
+        let clock_offset = offset.unwrap_or(0);
+        effects.push(Effect::BeginAlerts { clock_offset });
     }
 
     /// Whether findings and scans are those of the service, and belong together. Cached lists are
@@ -75,10 +93,22 @@ impl Model {
                 .collect(),
             today: self.today(),
             now: Stamp(self.service_now()),
+            owed: BTreeSet::new(),
         };
         source.alerts(rules, |rule, event| {
             self.event_alerts.is_handled(rule, event)
         })
+    }
+
+    /// Shows that an alert did not arrive, and when it is sent again.
+    pub(crate) fn handle_alert_failed(
+        &mut self,
+        problem: &Problem,
+        again: Option<Box<Alert>>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.notify_problem("alert not delivered", problem);
+        effects.extend(again.map(Effect::RetryAlert));
     }
 
     /// Sends an alert whose events nobody else sends on these channels.

@@ -18,6 +18,7 @@ use scandeck_wire::contract::team::{Purged, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::{self, plural};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,6 +128,19 @@ impl Model {
         let team = &self.connection.team;
         let is_reader = team.me.as_ref().is_some_and(|me| me.role == *READ);
         is_reader && !team.is_private
+    }
+
+    /// The members who are known, as an assignee is typed: those who are here, and those who have
+    /// findings.
+    pub fn known_members(&self) -> Vec<String> {
+        let assessments = &self.findings.triage.assessments;
+        let assigned = assessments.iter().filter_map(|it| it.assignee.as_ref());
+        let viewers = self.connection.team.viewers.iter().map(|it| &it.who);
+        let known: BTreeSet<&Shared> = assigned.chain(viewers).collect();
+        let words = ["me", "nobody"].map(str::to_owned).into_iter();
+        words
+            .chain(known.into_iter().map(Shared::to_string))
+            .collect()
     }
 
     /// The other members who look at a finding.

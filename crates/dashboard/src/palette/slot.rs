@@ -1,6 +1,6 @@
 //! The arguments of commands: their names, and how they are parsed and looked up in the model.
 
-use crate::model::modal::decide_menu::until;
+use crate::model::modal::decide_menu::{self, until};
 use crate::model::{Fault, Model};
 use crate::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
 use jiff::civil::Date;
@@ -8,7 +8,7 @@ use scandeck_domain::oob::Token;
 use scandeck_domain::query::error::{did_you_mean, nearest};
 use scandeck_domain::query::{Query, QueryKind, SortKey};
 use scandeck_domain::table::{Item, Table};
-use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict, assignee_name};
+use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict};
 use scandeck_wire::contract::{FindingId, ScanId, Shared};
 use std::fmt;
 use std::ops::Range;
@@ -559,12 +559,10 @@ fn tags(typed: &str, place: Range<usize>) -> Result<ArgumentValue, Fault> {
 
 /// The member of a name, with or without `@`.
 fn assignee(model: &Model, typed: &str, place: Range<usize>) -> Result<Option<Shared>, Fault> {
-    match typed.trim_start_matches('@') {
-        "nobody" | "none" => Ok(None),
-        "me" => Ok(Some(model.own_name())),
-        name => assignee_name(name)
-            .map(Some)
-            .map_err(|why| Fault::new(place, why)),
+    match decide_menu::assignee(typed, &model.own_name()) {
+        Ok(DraftValue::Set(name)) => Ok(Some(name)),
+        Ok(DraftValue::Default | DraftValue::Empty) => Ok(None),
+        Err(why) => Err(Fault::new(place, why)),
     }
 }
 

@@ -162,6 +162,10 @@ fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
         alerts[0].body.ends_with("and 1 more") && fact(&alerts[0], "more") == "1",
         "{alerts:?}"
     );
+    // Both captures are claimed, so that no other process sends the second one.
+    let claim = alerts[0].claim.as_ref().unwrap();
+    assert_eq!(claim.events.len(), 2, "{claim:?}");
+    assert_eq!(alerts[0].routes, None, "on all channels");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::base::Alert;
 use crate::config::{AlertPlan, Webhook};
 use crate::runtime::alert_body::{json_of, message};
-use crate::runtime::process::run_with_input;
+use crate::runtime::process::{ProgramError, run_with_input};
 use futures::future::join_all;
 use scandeck_client::post_webhook;
 use scandeck_domain::alerts::AlertRoutes;
@@ -90,7 +90,7 @@ impl NotifyMethod {
 }
 
 /// Sends an alert to the program and the webhooks of these channels, at the same time. Returns what
-/// failed.
+/// failed; `is_outcome_unknown` means that the alert may have arrived.
 pub async fn deliver(plan: &AlertPlan, routes: &AlertRoutes, alert: &Alert) -> Vec<Problem> {
     let is_routed = |named: &(&String, &Webhook)| routes.webhooks.contains(named.0);
     let webhooks = plan.webhooks.iter().filter(is_routed);
@@ -109,9 +109,11 @@ pub async fn deliver(plan: &AlertPlan, routes: &AlertRoutes, alert: &Alert) -> V
 async fn post(name: &str, webhook: &Webhook, alert: &Alert) -> Result<(), Problem> {
     let url = webhook.url().await?;
     let sent = post_webhook(&url, &message(alert, webhook.format)).await;
-    sent.map_err(|error| {
-        let why = format!("webhook {name} ({url}): {error}");
-        Problem::local(why).with_hint(format!("see [alerts.webhooks.{name}] in config.toml"))
+    sent.map_err(|error| Problem {
+        message: format!("webhook {name} ({url}): {error}"),
+        hint: Some(format!("see [alerts.webhooks.{name}] in config.toml")),
+        is_outcome_unknown: error.is_outcome_unknown(),
+        ..Problem::default()
     })
 }
 
@@ -123,8 +125,11 @@ pub async fn run(words: &[String], alert: &Alert) -> Result<(), Problem> {
     let Some((program, arguments)) = words.split_first() else {
         return Ok(());
     };
-    let failed = |why: String| {
-        Problem::local(format!("{program} {why}")).with_hint("see [alerts] in config.toml")
+    let failed = |error: ProgramError| Problem {
+        message: format!("{program} {error}"),
+        hint: Some("see [alerts] in config.toml".to_owned()),
+        is_outcome_unknown: error.is_outcome_unknown(),
+        ..Problem::default()
     };
     let mut command = Command::new(program);
     // The command has no use for a secret.

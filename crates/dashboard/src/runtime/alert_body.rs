@@ -115,7 +115,7 @@ mod tests {
                 ("name", HOSTILE.to_owned()),
             ],
             events: vec![vec![("name", HOSTILE.to_owned())]],
-            routes: None,
+            ..Alert::default()
         }
     }
 

@@ -6,11 +6,11 @@ use crate::base::{
     Exported, ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport, TextChunk,
     Ticket, ViewJob,
 };
-use crate::config::AlertPlan;
 use crate::core::Msg;
 use crate::core::draw::paged_text;
 use crate::data::OobNews;
 use crate::list::view;
+use crate::runtime::alert_outbox::release_failed;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
@@ -19,6 +19,7 @@ use crate::runtime::{
 };
 use rustix::termios::{QueueSelector, tcflush};
 use scandeck_client::{CallId, Problem, on_list_thread};
+use scandeck_domain::alerts::AlertRoutes;
 use scandeck_domain::export::{Export, ExportFormat, ReportFrame};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{CaptureRecord, Payload, PayloadBook, PayloadRequest, request};
@@ -64,7 +65,7 @@ impl EventLoop {
             Effect::Page(text) => self.page(text).await,
             Effect::Suspend => self.suspend().await,
             Effect::Redraw => self.redraw(),
-            Effect::NotifyBy(plan) => self.use_alert_plan(plan),
+            Effect::NotifyBy(plan) => self.alert_plan = plan,
             // The next frame detects a terminal that is gone.
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
@@ -96,6 +97,11 @@ impl EventLoop {
             }),
             Effect::Alert(alert) => self.alert(*alert),
             Effect::ClaimAlert(request) => self.claim_alert(&request),
+            Effect::RetryAlert(alert) => {
+                let routes = alert.routes.clone().unwrap_or_default();
+                self.alert_when_due(&alert, &routes);
+            }
+            Effect::BeginAlerts { clock_offset } => self.begin_alerts(clock_offset),
             Effect::DrawPayloadNumbers(payload_request) => {
                 self.draw_payload_numbers(payload_request)
             }
@@ -293,26 +299,54 @@ impl EventLoop {
 
     fn alert(&mut self, alert: Alert) {
         let plan = Arc::clone(&self.alert_plan);
-        let routes = alert.routes.clone().unwrap_or_else(|| plan.all_routes());
+        let Some(routes) = alert.routes.clone() else {
+            return self.alert_when_due(&alert, &plan.all_routes());
+        };
         let sequence = self.notify_method.sequence_on(&alert, &routes);
         // The next frame detects a terminal that is gone.
         let _ = self.terminal.write(sequence.as_bytes());
+        let Some(backend) = &self.backend else {
+            return;
+        };
+        let directory = backend.alerts.directory().to_owned();
+        let clock_offset = self.clock_offset();
         let answers = self.answers.0.clone();
         self.tasks.spawn(async move {
             for problem in alert::deliver(&plan, &routes, &alert).await {
-                let _ = answers.send(TaskReport::Msg(Box::new(Msg::AlertFailed(problem))));
+                let failed = release_failed(&directory, &alert, problem, clock_offset).await;
+                let report = Msg::AlertFailed {
+                    problem: failed.problem,
+                    again: failed.has_next.then(|| Box::new(alert.clone())),
+                };
+                let _ = answers.send(TaskReport::Msg(Box::new(report)));
             }
         });
     }
 
-    fn use_alert_plan(&mut self, plan: Arc<AlertPlan>) {
-        if let Some(backend) = &mut self.backend
-            && backend.client.is_some()
-            && !plan.rules.is_empty()
-        {
-            backend.alerts.begin();
+    /// Sends an alert on each of these channels when it is due there.
+    fn alert_when_due(&mut self, alert: &Alert, routes: &AlertRoutes) {
+        let clock_offset = self.clock_offset();
+        let Some(backend) = &mut self.backend else {
+            return;
+        };
+        let answers = self.answers.0.clone();
+        let send = move |due: Alert| {
+            let report = Msg::AlertDue(Box::new(due));
+            let _ = answers.send(TaskReport::Msg(Box::new(report)));
+        };
+        backend
+            .alerts
+            .claim_alert(alert, routes, clock_offset, send);
+    }
+
+    fn begin_alerts(&mut self, clock_offset: i64) {
+        if let Some(backend) = &mut self.backend {
+            backend.alerts.begin(clock_offset);
         }
-        self.alert_plan = plan;
+    }
+
+    fn clock_offset(&self) -> i64 {
+        self.model.connection.clock_offset.unwrap_or(0)
     }
 
     fn claim_alert(&mut self, request: &AlertRequest) {

@@ -553,10 +553,7 @@ impl EventLoop {
         let memory = connected.memory;
         let archive = ArchiveHandle::start(&memory, beat, answers.clone(), planted.clone());
         let directory = memory.directory.clone();
-        let mut alerts = AlertOutbox::new(directory.clone());
-        if client.is_some() && !self.alert_plan.rules.is_empty() {
-            alerts.begin();
-        }
+        let alerts = AlertOutbox::new(directory.clone());
         let decisions = DecisionsHandle::start(memory, beat, answers.clone(), decided.clone());
         let team = client.clone().map(|client| TeamContext {
             client,

@@ -7,8 +7,10 @@
 //!
 //! An event is a fact with a stable key, found in the present data: there is no history of
 //! messages. So a dashboard and `scandeck watch` find the same events, and the file of sent alerts
-//! decides which of them sends one. The module is pure except for `store`.
+//! decides which of them sends one, and when one that failed is tried again. The module is pure
+//! except for `store`.
 
+mod claim;
 mod event;
 mod kind;
 mod rule;
@@ -17,6 +19,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
+pub use claim::{AlertClaim, EventKey};
 pub use event::{AlertEvent, EventAlert};
 pub use kind::AlertKind;
 pub use rule::{AlertRoutes, EventRule, EventRuleError};

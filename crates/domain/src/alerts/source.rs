@@ -34,6 +34,8 @@ pub struct AlertSource<'a> {
     pub today: Date,
     /// The clock of the service.
     pub now: Stamp,
+    /// The keys of events that wait for another attempt, however old they are.
+    pub owed: BTreeSet<String>,
 }
 
 /// A finding with an event, before a query was tested.
@@ -80,7 +82,7 @@ impl AlertSource<'_> {
         let findings = self.findings.iter();
         let candidates: Vec<FindingCandidate> = findings
             .filter_map(|finding| self.candidate(kind, *finding))
-            .filter(|candidate| self.is_recent(candidate.at))
+            .filter(|candidate| self.is_due(&candidate.key, candidate.at))
             .collect();
         let rows: Vec<AssessedFinding> = candidates.iter().map(|one| one.finding).collect();
         let source = Rows {
@@ -265,9 +267,9 @@ impl AlertSource<'_> {
             _ => !scan.status_name.is_failure(),
         };
         let scans = self.scans.items().iter();
-        let ended = scans.filter(|scan| scan.has_ended() && self.is_recent(scan.end_time));
+        let ended = scans.filter(|scan| scan.has_ended() && scan.end_time.is_some());
         let scans: Vec<Scan> = ended
-            .filter(|scan| scan.end_time.is_some())
+            .filter(|scan| self.is_due(&scan_key(kind, scan), scan.end_time))
             .filter(is_of_kind)
             .map(|scan| Scan::clone(scan))
             .collect();
@@ -329,7 +331,7 @@ impl AlertSource<'_> {
         };
         let event = AlertEvent {
             kind,
-            key: format!("{kind}:{}:{}", scan.id, stamp(scan.end_time)),
+            key: scan_key(kind, scan),
             at: scan.end_time,
             risk: None,
             title: title.to_owned(),
@@ -355,9 +357,15 @@ impl AlertSource<'_> {
         self.scans.get(scan)?.end_time
     }
 
-    fn is_recent(&self, at: Option<Stamp>) -> bool {
-        at.is_none_or(|at| at.as_second() >= self.now.as_second() - ALERT_WINDOW)
+    /// Whether an event is not too old, or waits for another attempt.
+    fn is_due(&self, key: &str, at: Option<Stamp>) -> bool {
+        let is_recent = |at: Stamp| at.as_second() >= self.now.as_second() - ALERT_WINDOW;
+        at.is_none_or(is_recent) || self.owed.contains(key)
     }
+}
+
+fn scan_key(kind: AlertKind, scan: &Scan) -> String {
+    format!("{kind}:{}:{}", scan.id, stamp(scan.end_time))
 }
 
 fn tool_name(id: i64) -> String {

@@ -2,19 +2,26 @@
 //! command is first.
 //!
 //! ```text
-//!   alerts.db    first_use, sent (channel, key), quiet (channel, rule, kind)
+//!   claim ─► sent ─► delivered? yes: nothing more
+//!                            └─ no: release ─► failed: due later ─► claim …, until there is no attempt left
+//!
+//!   alerts.db    first_use, sent (channel, key), failed (channel, key), quiet (channel, group)
 //! ```
+//!
+//! A claimed event counts as sent at once, so a process that ends meanwhile never causes a second
+//! alert.
 //!
 //! Nothing is sent about what happened before the file was made: a new user would otherwise hear of
 //! everything at once.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{ConnectOptions, Connection, Row};
 
-use super::EventAlert;
+use super::AlertClaim;
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::sqlite::{StoreError, make_private, private_options};
 
@@ -29,12 +36,24 @@ const FORGOTTEN: i64 = 90 * 24 * 3600;
 const RETRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-const SCHEMA: [&str; 3] = [
+/// Seconds from an attempt that failed to the next one, by the number of failures.
+const DELAYS: [i64; 5] = [60, 5 * 60, 15 * 60, 3600, 4 * 3600];
+
+const SCHEMA: [&str; 4] = [
     "CREATE TABLE IF NOT EXISTS first_use (at INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sent (channel TEXT NOT NULL, key TEXT NOT NULL, \
      at INTEGER NOT NULL, PRIMARY KEY (channel, key)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS failed (channel TEXT NOT NULL, key TEXT NOT NULL, \
+     failures INTEGER NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (channel, key)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS quiet (channel TEXT NOT NULL, rule TEXT NOT NULL, \
      until INTEGER NOT NULL, PRIMARY KEY (channel, rule)) WITHOUT ROWID",
+];
+
+/// Bell and desktop once were one channel.
+const SPLIT_SCREEN: [&str; 3] = [
+    "INSERT OR IGNORE INTO sent SELECT 'bell', key, at FROM sent WHERE channel = 'screen'",
+    "INSERT OR IGNORE INTO sent SELECT 'desktop', key, at FROM sent WHERE channel = 'screen'",
+    "DELETE FROM sent WHERE channel = 'screen'",
 ];
 
 /// The open file.
@@ -45,11 +64,11 @@ pub struct SentAlerts {
 }
 
 /// The events of an alert that may be sent.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimedEvents {
-    /// These, now, by this process only; may be none.
-    Now(EventAlert),
-    /// After so much quiet time.
+    /// Those with these keys, now, by this process only; may be none.
+    Now(BTreeSet<String>),
+    /// After so much time.
     After(Duration),
 }
 
@@ -86,7 +105,7 @@ impl SentAlerts {
     }
 
     async fn prepare(&mut self, now: Stamp) -> sqlx::Result<()> {
-        for statement in SCHEMA {
+        for statement in SCHEMA.into_iter().chain(SPLIT_SCREEN) {
             sqlx::query(statement).execute(&mut self.connection).await?;
         }
         let seconds = now.as_second();
@@ -96,10 +115,15 @@ impl SentAlerts {
         .bind(seconds)
         .execute(&mut self.connection)
         .await?;
-        sqlx::query("DELETE FROM sent WHERE at < ?")
-            .bind(seconds - FORGOTTEN)
-            .execute(&mut self.connection)
-            .await?;
+        for statement in [
+            "DELETE FROM sent WHERE at < ?",
+            "DELETE FROM failed WHERE due < ?",
+        ] {
+            sqlx::query(statement)
+                .bind(seconds - FORGOTTEN)
+                .execute(&mut self.connection)
+                .await?;
+        }
         Ok(())
     }
 
@@ -111,11 +135,11 @@ impl SentAlerts {
     pub async fn claim(
         &mut self,
         channel: &str,
-        alert: &EventAlert,
+        claim: &AlertClaim,
         now: Stamp,
     ) -> Result<ClaimedEvents, StoreError> {
         let failed = StoreError::of(&self.path);
-        self.take(channel, alert, now.as_second())
+        self.take(channel, claim, now.as_second())
             .await
             .map_err(failed)
     }
@@ -123,7 +147,7 @@ impl SentAlerts {
     async fn take(
         &mut self,
         channel: &str,
-        alert: &EventAlert,
+        claim: &AlertClaim,
         now: i64,
     ) -> sqlx::Result<ClaimedEvents> {
         // Two processes must not both find an event unsent.
@@ -132,51 +156,47 @@ impl SentAlerts {
             .fetch_one(&mut *change)
             .await?
             .try_get(0)?;
-        let mut new = EventAlert {
-            events: Vec::new(),
-            ..alert.clone()
-        };
-        for event in &alert.events {
+        let mut new = BTreeSet::new();
+        let mut next_due: Option<i64> = None;
+        for event in &claim.events {
             let is_old = event.at.is_some_and(|at| at.as_second() < first);
-            let sent = sqlx::query("SELECT 1 FROM sent WHERE channel = ? AND key = ?")
-                .bind(channel)
-                .bind(&event.key)
-                .fetch_optional(&mut *change)
-                .await?;
-            let is_repeated = new.events.iter().any(|one| one.key == event.key);
-            if sent.is_none() && !is_old && !is_repeated {
-                new.events.push(event.clone());
+            if is_old || is_sent(&mut change, channel, &event.key).await? {
+                continue;
+            }
+            match due_of(&mut change, channel, &event.key, now).await? {
+                Some(due) => next_due = Some(next_due.map_or(due, |next| due.min(next))),
+                None => _ = new.insert(event.key.clone()),
             }
         }
-        if new.events.is_empty() {
-            return Ok(ClaimedEvents::Now(new));
+        if new.is_empty() {
+            let left = next_due.map(|due| Duration::from_secs(due.abs_diff(now)));
+            return Ok(left.map_or(ClaimedEvents::Now(new), ClaimedEvents::After));
         }
-        let rule = format!("{}/{}", alert.rule.name, alert.kind);
         let until = sqlx::query("SELECT until FROM quiet WHERE channel = ? AND rule = ?")
             .bind(channel)
-            .bind(&rule)
+            .bind(&claim.group)
             .fetch_optional(&mut *change)
             .await?;
         let until = until.map(|row| row.try_get::<i64, _>(0)).transpose()?;
         // A clock that was set back must not silence a rule for longer than its quiet time.
-        let quiet = i64::try_from(alert.rule.quiet.as_secs()).unwrap_or(i64::MAX);
+        let quiet = i64::try_from(claim.quiet.as_secs()).unwrap_or(i64::MAX);
         let left = until.map_or(0, |until| until.saturating_sub(now).min(quiet));
         if left > 0 {
             return Ok(ClaimedEvents::After(Duration::from_secs(
                 left.unsigned_abs(),
             )));
         }
-        for event in &new.events {
+        for key in &new {
             sqlx::query("INSERT INTO sent (channel, key, at) VALUES (?, ?, ?)")
                 .bind(channel)
-                .bind(&event.key)
+                .bind(key)
                 .bind(now)
                 .execute(&mut *change)
                 .await?;
         }
         sqlx::query("INSERT OR REPLACE INTO quiet (channel, rule, until) VALUES (?, ?, ?)")
             .bind(channel)
-            .bind(&rule)
+            .bind(&claim.group)
             .bind(now.saturating_add(quiet))
             .execute(&mut *change)
             .await?;
@@ -184,9 +204,117 @@ impl SentAlerts {
         Ok(ClaimedEvents::Now(new))
     }
 
+    /// Gives back claimed events that certainly did not arrive. Returns the time until they may be
+    /// claimed again; none after the last attempt, when they remain sent.
+    ///
+    /// # Errors
+    /// When the file cannot be written; then they remain sent.
+    pub async fn release(
+        &mut self,
+        channel: &str,
+        claim: &AlertClaim,
+        now: Stamp,
+    ) -> Result<Option<Duration>, StoreError> {
+        let failed = StoreError::of(&self.path);
+        self.give_back(channel, claim, now.as_second())
+            .await
+            .map_err(failed)
+    }
+
+    async fn give_back(
+        &mut self,
+        channel: &str,
+        claim: &AlertClaim,
+        now: i64,
+    ) -> sqlx::Result<Option<Duration>> {
+        let mut change = self.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let mut shortest: Option<i64> = None;
+        for event in &claim.events {
+            let before = sqlx::query("SELECT failures FROM failed WHERE channel = ? AND key = ?")
+                .bind(channel)
+                .bind(&event.key)
+                .fetch_optional(&mut *change)
+                .await?;
+            let before = before.map(|row| row.try_get::<i64, _>(0)).transpose()?;
+            let failures = before.unwrap_or(0);
+            let at = usize::try_from(failures).unwrap_or(DELAYS.len());
+            let Some(&delay) = DELAYS.get(at) else {
+                continue;
+            };
+            shortest = Some(shortest.map_or(delay, |least| least.min(delay)));
+            sqlx::query("DELETE FROM sent WHERE channel = ? AND key = ?")
+                .bind(channel)
+                .bind(&event.key)
+                .execute(&mut *change)
+                .await?;
+            let note = "INSERT OR REPLACE INTO failed (channel, key, failures, due) \
+                        VALUES (?, ?, ?, ?)";
+            sqlx::query(note)
+                .bind(channel)
+                .bind(&event.key)
+                .bind(failures + 1)
+                .bind(now + delay)
+                .execute(&mut *change)
+                .await?;
+        }
+        // Nobody received an alert, so there is none to be quiet after.
+        sqlx::query("DELETE FROM quiet WHERE channel = ? AND rule = ?")
+            .bind(channel)
+            .bind(&claim.group)
+            .execute(&mut *change)
+            .await?;
+        change.commit().await?;
+        Ok(shortest.map(|delay| Duration::from_secs(delay.unsigned_abs())))
+    }
+
+    /// The keys of the events that wait for another attempt.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn owed(&mut self) -> Result<BTreeSet<String>, StoreError> {
+        let failed = StoreError::of(&self.path);
+        let owed = "SELECT key FROM failed WHERE NOT EXISTS (SELECT 1 FROM sent \
+                    WHERE sent.channel = failed.channel AND sent.key = failed.key)";
+        let rows = sqlx::query(owed).fetch_all(&mut self.connection).await;
+        let keys =
+            rows.and_then(|rows| rows.iter().map(|row| row.try_get::<String, _>(0)).collect());
+        keys.map_err(failed)
+    }
+
     /// Closes the file.
     pub async fn close(self) {
         // A file that cannot be closed is closed by the end of the process.
         let _ = self.connection.close().await;
     }
+}
+
+async fn is_sent(
+    connection: &mut SqliteConnection,
+    channel: &str,
+    key: &str,
+) -> sqlx::Result<bool> {
+    let sent = sqlx::query("SELECT 1 FROM sent WHERE channel = ? AND key = ?")
+        .bind(channel)
+        .bind(key)
+        .fetch_optional(connection)
+        .await?;
+    Ok(sent.is_some())
+}
+
+/// When the next attempt of an event that failed is due; none if it may be sent now.
+async fn due_of(
+    connection: &mut SqliteConnection,
+    channel: &str,
+    key: &str,
+    now: i64,
+) -> sqlx::Result<Option<i64>> {
+    let failed = sqlx::query("SELECT due FROM failed WHERE channel = ? AND key = ?")
+        .bind(channel)
+        .bind(key)
+        .fetch_optional(connection)
+        .await?;
+    let due = failed.map(|row| row.try_get::<i64, _>(0)).transpose()?;
+    // A clock that was set back must not delay an attempt for longer than the longest delay.
+    let longest = now.saturating_add(DELAYS[DELAYS.len() - 1]);
+    Ok(due.filter(|due| *due > now && *due <= longest))
 }

@@ -18,6 +18,14 @@ fn rule(kinds: &[AlertKind], query: &str) -> Arc<EventRule> {
 }
 
 fn alerts_of(fixture: &TriageFixture, rules: &[Arc<EventRule>]) -> Vec<EventAlert> {
+    alerts_with(fixture, rules, BTreeSet::new())
+}
+
+fn alerts_with(
+    fixture: &TriageFixture,
+    rules: &[Arc<EventRule>],
+    owed: BTreeSet<String>,
+) -> Vec<EventAlert> {
     let input = fixture.input();
     let rows = correlate(&input);
     let assessed = rows.issues.items().iter().zip(rows.assessments.iter());
@@ -34,6 +42,7 @@ fn alerts_of(fixture: &TriageFixture, rules: &[Arc<EventRule>]) -> Vec<EventAler
         own_names: vec!["ann".into()],
         today: input.today,
         now: Stamp::parse("2026-11-21 23:00:00").unwrap(),
+        owed,
     };
     source.alerts(rules, |_, _| false)
 }
@@ -239,6 +248,19 @@ fn old_events_do_not_alert() {
 }
 
 #[test]
+fn old_event_that_was_not_delivered_alerts() {
+    let mut fixture = TriageFixture::new();
+    let scan = fixture.scan(1);
+    scan.start_time = Stamp::parse("2026-11-19 01:00:00");
+    scan.end_time = Stamp::parse("2026-11-19 02:00:00");
+    let rules = [rule(&[AlertKind::ScanEnded], "")];
+    assert!(alerts_of(&fixture, &rules).is_empty());
+    let at = Stamp::parse("2026-11-19 02:00:00").unwrap().as_second();
+    let owed = BTreeSet::from([format!("scan_ended:1:{at}")]);
+    assert_eq!(alerts_with(&fixture, &rules, owed).len(), 1);
+}
+
+#[test]
 fn hostile_texts_are_sanitised() {
     let mut fixture = TriageFixture::new();
     fixture.targets[0].name = "shop.test\u{1b}]9;owned\u{7}\n$(id)".into();
@@ -292,6 +314,19 @@ fn event(key: &str, at: Option<&str>) -> AlertEvent {
     }
 }
 
+fn alert(events: Vec<AlertEvent>) -> EventAlert {
+    EventAlert {
+        rule: rule(&[AlertKind::Finding], ""),
+        kind: AlertKind::Finding,
+        events,
+    }
+}
+
+fn claim_of(keys: &[&str]) -> AlertClaim {
+    alert(keys.iter().map(|key| event(key, None)).collect()).claim()
+}
+
+/// The claimed keys, or the seconds to wait. Each call is another process.
 async fn claim(
     directory: &Path,
     channel: &str,
@@ -299,19 +334,29 @@ async fn claim(
     now: &str,
 ) -> Result<Vec<String>, u64> {
     let now = Stamp::parse(now).unwrap();
-    let alert = EventAlert {
-        rule: rule(&[AlertKind::Finding], ""),
-        kind: AlertKind::Finding,
-        events: keys.iter().map(|key| event(key, None)).collect(),
-    };
-    // Each call is another process.
     let mut sent = SentAlerts::open(directory, now).await.unwrap();
-    let claimed = sent.claim(channel, &alert, now).await.unwrap();
+    let claimed = sent.claim(channel, &claim_of(keys), now).await.unwrap();
     sent.close().await;
     match claimed {
-        ClaimedEvents::Now(alert) => Ok(alert.events.into_iter().map(|event| event.key).collect()),
+        ClaimedEvents::Now(keys) => Ok(keys.into_iter().collect()),
         ClaimedEvents::After(left) => Err(left.as_secs()),
     }
+}
+
+/// The seconds until the next attempt.
+async fn release(directory: &Path, channel: &str, keys: &[&str], now: &str) -> Option<u64> {
+    let now = Stamp::parse(now).unwrap();
+    let mut sent = SentAlerts::open(directory, now).await.unwrap();
+    let left = sent.release(channel, &claim_of(keys), now).await.unwrap();
+    sent.close().await;
+    left.map(|left| left.as_secs())
+}
+
+async fn owed(directory: &Path) -> Vec<String> {
+    let now = Stamp::parse("2026-11-21 12:00:00").unwrap();
+    let mut sent = SentAlerts::open(directory, now).await.unwrap();
+    let keys = sent.owed().await.unwrap();
+    keys.into_iter().collect()
 }
 
 #[tokio::test]
@@ -345,21 +390,83 @@ async fn events_in_the_quiet_time_wait() {
 async fn events_before_the_first_use_are_not_sent() {
     let temp = tempfile::tempdir().unwrap();
     let now = Stamp::parse("2026-11-21 12:00:00").unwrap();
-    let alert = EventAlert {
-        rule: rule(&[AlertKind::Finding], ""),
-        kind: AlertKind::Finding,
-        events: vec![
-            event("before", Some("2026-11-21 11:00:00")),
-            event("after", Some("2026-11-21 12:00:01")),
-        ],
-    };
+    let events = vec![
+        event("before", Some("2026-11-21 11:00:00")),
+        event("after", Some("2026-11-21 12:00:01")),
+    ];
     let mut sent = SentAlerts::open(temp.path(), now).await.unwrap();
-    let claimed = sent.claim("program", &alert, now).await.unwrap();
-    let ClaimedEvents::Now(claimed) = claimed else {
-        panic!("{claimed:?}")
-    };
-    assert_eq!(claimed.events.len(), 1);
-    assert_eq!(claimed.events[0].key, "after");
+    let claimed = sent.claim("program", &alert(events).claim(), now).await;
+    let only = BTreeSet::from(["after".to_owned()]);
+    assert_eq!(claimed.unwrap(), ClaimedEvents::Now(only));
+}
+
+#[test]
+fn alert_about_claimed_events_has_each_once() {
+    let events = ["a", "b", "a", "c"].map(|key| event(key, None));
+    let keys = ["a", "c"].map(str::to_owned).into_iter().collect();
+    let claimed = alert(events.to_vec()).only(&keys);
+    let keys: Vec<&str> = claimed.events.iter().map(|one| one.key.as_str()).collect();
+    assert_eq!(keys, ["a", "c"]);
+}
+
+#[tokio::test]
+async fn event_that_was_not_delivered_is_claimed_again_after_a_delay() {
+    let temp = tempfile::tempdir().unwrap();
+    let at = "2026-11-21 12:00:00";
+    assert_eq!(
+        claim(temp.path(), "program", &["a"], at).await.unwrap(),
+        ["a"]
+    );
+    assert!(owed(temp.path()).await.is_empty());
+    assert_eq!(release(temp.path(), "program", &["a"], at).await, Some(60));
+    assert_eq!(owed(temp.path()).await, ["a"]);
+    // Other channels and new events do not wait for it.
+    assert_eq!(claim(temp.path(), "bell", &["a"], at).await.unwrap(), ["a"]);
+    let early = claim(temp.path(), "program", &["a"], "2026-11-21 12:00:20").await;
+    assert_eq!(early, Err(40));
+    let new = claim(temp.path(), "program", &["a", "b"], "2026-11-21 12:00:20").await;
+    assert_eq!(new.unwrap(), ["b"]);
+    // The alert about `b` has a quiet time of a minute.
+    let later = claim(temp.path(), "program", &["a"], "2026-11-21 12:01:20").await;
+    assert_eq!(later.unwrap(), ["a"]);
+    assert!(owed(temp.path()).await.is_empty());
+    let again = claim(temp.path(), "program", &["a"], "2026-11-21 18:00:00").await;
+    assert_eq!(again, Ok(vec![]), "never twice after a success");
+}
+
+#[tokio::test]
+async fn attempts_end_after_the_last_delay() {
+    let temp = tempfile::tempdir().unwrap();
+    let day = |hour: usize| format!("2026-11-21 {hour:02}:00:00");
+    let mut delays = Vec::new();
+    for attempt in 0..6 {
+        let now = day(attempt * 4);
+        let claimed = claim(temp.path(), "program", &["a"], &now).await;
+        assert_eq!(claimed.unwrap(), ["a"], "{now}");
+        delays.push(release(temp.path(), "program", &["a"], &now).await);
+    }
+    let expected = [
+        Some(60),
+        Some(300),
+        Some(900),
+        Some(3600),
+        Some(14400),
+        None,
+    ];
+    assert_eq!(delays, expected);
+    let last = claim(temp.path(), "program", &["a"], "2026-11-21 23:59:00").await;
+    assert_eq!(last, Ok(vec![]));
+    assert!(owed(temp.path()).await.is_empty());
+}
+
+#[tokio::test]
+async fn events_that_the_screen_sent_are_sent_for_bell_and_desktop() {
+    let temp = tempfile::tempdir().unwrap();
+    let now = "2026-11-21 12:00:00";
+    _ = claim(temp.path(), "screen", &["a"], now).await;
+    for channel in ["bell", "desktop"] {
+        assert_eq!(claim(temp.path(), channel, &["a"], now).await, Ok(vec![]));
+    }
 }
 
 #[tokio::test]

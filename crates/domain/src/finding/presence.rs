@@ -1,5 +1,7 @@
 //! The presence of a finding in the last scan.
 
+use super::named_enum;
+
 named_enum! {
     /// The result of comparing the last scan with the previous comparable scan or the pinned
     /// baseline.

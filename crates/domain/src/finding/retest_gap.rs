@@ -1,5 +1,7 @@
 //! Why a finding was not retested.
 
+use super::named_enum;
+
 named_enum! {
     /// Why the last scan would not have found a finding again.
     RetestGap {

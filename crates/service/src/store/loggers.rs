@@ -91,14 +91,6 @@ impl Store {
         if !exists {
             return Ok(AddedLogger::NoWorkspace);
         }
-        let exists: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1
-                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $1))")
-        .bind(workspace.0)
-        .one(&mut change)
-        .await?;
-        if !exists {
-            return Ok(AddedLogger::NoWorkspace);
-        }
         // Before the insertion, which would use up an id on PostgreSQL.
         let is_taken: bool =
             sql("SELECT EXISTS (SELECT 1 FROM loggers WHERE label = $1 OR token = $2)")

@@ -113,6 +113,7 @@ pub mod target;
 pub mod team;
 pub mod time;
 pub mod tool;
+pub mod verdict;
 pub mod wordlist;
 pub mod workspace;
 
@@ -139,6 +140,50 @@ pub use time::{CompactStamp, Stamp};
 pub use tool::Tool;
 pub use wordlist::Wordlist;
 pub use workspace::{EditWorkspace, NewWorkspace, Workspace};
+
+/// Declares an enum whose values have names in queries, stored data and exports.
+#[macro_export]
+macro_rules! named_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$attr:meta])* $variant:ident $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name {
+            $($(#[$attr])* $variant,)+
+        }
+
+        impl $name {
+            /// All values, in the order of menus.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+
+            /// The stable name.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// The stable names, in the same order.
+            pub const NAMES: &[&'static str] = &[$($text),+];
+
+            /// The value with this stable name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.as_str() == name)
+            }
+
+            /// The value with this stable name, or all names as the error of a command line.
+            pub fn from_name(name: &str) -> Result<Self, String> {
+                Self::named(name).ok_or_else(|| format!("use one of {}", Self::NAMES.join(", ")))
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    };
+}
+pub use named_enum;
 
 /// Implements serialisation as text for types with `Display` and `FromStr`.
 #[macro_export]

@@ -1,5 +1,4 @@
-//! The checks of configuration and connection: file, profile, key, service, workspace, clock and
-//! rate limit.
+//! The checks of the connection: key, service, workspace, clock, rate limit and team.
 
 use std::path::Path;
 use std::time::Instant;
@@ -7,156 +6,26 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::Diagnosis;
-use crate::cli::dashboard::headless::session::{ServiceArgs, load_config, local, memory};
-use crate::cli::dashboard::key_table;
-use crate::cli::dashboard::live_settings::{CheckedThemes, checked_themes};
-use crate::cli::error::{hint, with_causes};
+use crate::cli::dashboard::headless::session::{ServiceArgs, local, memory};
 use scandeck_client::{BaseUrl, Client, ClientSettings, Error, Lane, RawRequest, RequestBody};
-use scandeck_dashboard::base::{OwnTheme, Scheme};
-use scandeck_dashboard::config::{Config, Connection, Environment, ScreenSettings};
+use scandeck_dashboard::config::{Config, Connection, Environment};
 use scandeck_wire::contract::team::Member;
 use scandeck_wire::contract::workspace::is_same_name;
 use scandeck_wire::sqlite::RefusedRows;
 use scandeck_wire::text::plural;
 
-const CONFIGURATION: &str = "configuration";
 const CONNECTION: &str = "connection";
 /// A clock that is further off makes ages and deadlines wrong.
 const CLOCK_LIMIT: i64 = 60;
 
-/// Checks the configuration, and the service that it names. `background` is the scheme for the
-/// background that the terminal reports.
+/// Checks the service; returns also the owner of the key in a team.
 pub async fn check(
-    args: &ServiceArgs,
-    environment: &Environment,
-    background: Option<Scheme>,
-) -> Vec<Diagnosis> {
-    let file = args
-        .config
-        .clone()
-        .unwrap_or_else(|| environment.config_file());
-    let of = |value: String| Diagnosis::ok(CONFIGURATION, "file", value);
-    let found = match file.exists() {
-        true => of(file.display().to_string()),
-        false => of(format!("none ({}); defaults apply", file.display())),
-    };
-    let config = match load_config(args) {
-        Ok((_, config)) => config,
-        // The file itself is valid; a profile or key is missing.
-        Err(error) if Config::screen_of(args.config.as_deref(), environment).is_ok() => {
-            return vec![
-                found,
-                failed(Diagnosis::ok(CONFIGURATION, "profile", ""), &error),
-            ];
-        }
-        Err(error) => return vec![failed(of(String::new()), &error)],
-    };
-    let (answers, member) = service(args, environment, &config).await;
-    let author = member.as_ref().map_or(config.user.as_str(), |it| &it.name);
-    let mut all = vec![
-        found,
-        profile(args, &config, author),
-        keys(&config),
-        theme(&config.screen, background),
-    ];
-    all.extend(answers);
-    all
-}
-
-fn profile(args: &ServiceArgs, config: &Config, author: &str) -> Diagnosis {
-    // A local profile is not the owner of a base URL; its name is then that of the service.
-    let is_local = matches!(config.connection, Connection::Local) && config.name != "local";
-    let of_config = config
-        .profile
-        .as_deref()
-        .or(is_local.then_some(config.name.as_str()));
-    let profile = args.profile.as_deref().or(of_config).unwrap_or("none");
-    let mode = if config.read_only { ", read-only" } else { "" };
-    Diagnosis::ok(
-        CONFIGURATION,
-        "profile",
-        format!("{profile}{mode}; decisions are recorded as {author}"),
-    )
-}
-
-fn keys(config: &Config) -> Diagnosis {
-    let changed = config.screen.keys.all.len();
-    let value = match changed {
-        0 => "defaults".to_owned(),
-        changed => format!("{} changed", plural(changed, "action")),
-    };
-    let check = Diagnosis::ok(CONFIGURATION, "keys", value);
-    match key_table::effective(&config.screen.keys) {
-        Ok(_) => check,
-        Err(error) => failed(
-            Diagnosis {
-                value: String::new(),
-                ..check
-            },
-            &error.into(),
-        ),
-    }
-}
-
-fn theme(settings: &ScreenSettings, background: Option<Scheme>) -> Diagnosis {
-    let check = |value: String| Diagnosis::ok(CONFIGURATION, "theme", value);
-    let CheckedThemes { name, own, invalid } = match checked_themes(settings) {
-        Ok(checked) => checked,
-        Err(problem) => return failed(check(String::new()), &problem.into()),
-    };
-    let (mut values, mut remedies) = (Vec::new(), Vec::new());
-    let in_use = own.iter().find(|theme| theme.name == name);
-    if let Some(low) = in_use.and_then(OwnTheme::contrast_warning) {
-        values.push(low);
-        remedies.push("change the colours of these roles in the file".to_owned());
-    }
-    let scheme = Scheme::named(&name).or(in_use.map(|theme| theme.base));
-    if let Some((of_theme, of_terminal)) = scheme
-        .zip(background)
-        .and_then(|(scheme, background)| differs(scheme, background))
-    {
-        values.push(format!(
-            "for a {of_theme} background, but the terminal reports a {of_terminal} one"
-        ));
-        remedies.push(format!(
-            "set theme = \"auto\", or a theme for a {of_terminal} background"
-        ));
-    }
-    for (_, problem) in &invalid {
-        values.push(format!("not usable: {problem}"));
-        remedies.extend(problem.hint.clone());
-    }
-    let all = format!(
-        "{name}; {}",
-        plural(own.len() + invalid.len(), "theme file")
-    );
-    let value = [&[all], values.as_slice()].concat().join("; ");
-    if remedies.is_empty() {
-        check(value)
-    } else {
-        check(value).warning(remedies.join("; "))
-    }
-}
-
-/// The backgrounds that a theme needs and that the terminal has, if they differ.
-fn differs(scheme: Scheme, background: Scheme) -> Option<(&'static str, &'static str)> {
-    match (scheme, background) {
-        (Scheme::Mono, _) => None,
-        (Scheme::Light, Scheme::Dark) => Some(("light", "dark")),
-        (Scheme::Light, _) => None,
-        (_, Scheme::Light) => Some(("dark", "light")),
-        _ => None,
-    }
-}
-
-/// The checks of the service, and the owner of the key in a team.
-async fn service(
     args: &ServiceArgs,
     environment: &Environment,
     config: &Config,
 ) -> (Vec<Diagnosis>, Option<Member>) {
     let without_member = |checks: Vec<Diagnosis>| (checks, None);
-    let check = |value: String| Diagnosis::ok(CONNECTION, "service", value);
+    let service = |value: String| Diagnosis::ok(CONNECTION, "service", value);
     let settings = match &config.connection {
         Connection::Remote { base, key } => match key.read().await {
             Ok(secret) => {
@@ -164,26 +33,29 @@ async fn service(
             }
             // The error names the source of the key.
             Err(error) => {
-                let check = Diagnosis::ok(CONNECTION, "key", "");
-                return without_member(vec![failed(check, &error.into())]);
+                let unread = Diagnosis::ok(CONNECTION, "key", "");
+                return without_member(vec![unread.with_error(&error.into())]);
             }
         },
         Connection::Local | Connection::Prompt => match local(environment, false).await {
             Ok(Some(settings)) => settings,
             Ok(None) if matches!(config.connection, Connection::Local) => {
                 return without_member(vec![
-                    check("local service, not running".to_owned()).warning("`scandeck` starts it"),
+                    service("local service, not running".to_owned())
+                        .warning("`scandeck` starts it"),
                 ]);
             }
             Ok(None) => {
                 let remedy = "set --base-url or a profile, or run `scandeck` to choose a service";
                 return without_member(vec![
-                    check("none configured, and no local service is running".to_owned())
+                    service("none configured, and no local service is running".to_owned())
                         .warning(remedy),
                 ]);
             }
             Err(error) => {
-                return without_member(vec![failed(check("local service".to_owned()), &error)]);
+                return without_member(vec![
+                    service("local service".to_owned()).with_error(&error),
+                ]);
             }
         },
     };
@@ -192,7 +64,7 @@ async fn service(
     let client = match Client::new(settings) {
         Ok(client) => client,
         Err(error) => {
-            all.push(failed(check("not usable".to_owned()), &error.into()));
+            all.push(service("not usable".to_owned()).with_error(&error.into()));
             return without_member(all);
         }
     };
@@ -205,7 +77,7 @@ async fn service(
     let stores = memory(environment, config, &config.service()).directory;
     all.push(match &member {
         Ok(member) => team(member, &refused_rows(&stores).await),
-        Err(error) => failed(Diagnosis::ok(CONNECTION, "team", ""), &error.clone().into()),
+        Err(error) => Diagnosis::ok(CONNECTION, "team", "").with_error(&error.clone().into()),
     });
     (all, member.ok().filter(|member| !member.name.is_empty()))
 }
@@ -274,10 +146,7 @@ async fn answers(client: &Client, workspace: Option<&str>) -> Vec<Diagnosis> {
 }
 
 fn refused(base: &BaseUrl, error: &Error) -> Diagnosis {
-    failed(
-        Diagnosis::ok(CONNECTION, "service", base.to_string()),
-        &error.clone().into(),
-    )
+    Diagnosis::ok(CONNECTION, "service", base.to_string()).with_error(&error.clone().into())
 }
 
 /// The version in the OpenAPI document, which a service need not publish.
@@ -337,88 +206,10 @@ fn limit(client: &Client) -> Diagnosis {
     }
 }
 
-/// The check with its error and the hint of the error.
-fn failed(check: Diagnosis, error: &anyhow::Error) -> Diagnosis {
-    let value = match check.value.is_empty() {
-        true => with_causes(error),
-        false => format!("{}: {}", check.value, with_causes(error)),
-    };
-    let remedy = hint(error).unwrap_or_else(|| "see the error".to_owned());
-    Diagnosis { value, ..check }.failed(remedy)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::DiagnosisState;
     use super::*;
-    use scandeck_dashboard::config::ThemeFile;
-
-    #[test]
-    fn theme_for_another_background_or_with_an_error_is_a_warning() {
-        let settings = |name: &str, text: &str| ScreenSettings {
-            theme: Some((1, name.to_owned())),
-            themes: vec![ThemeFile {
-                name: "dusk".into(),
-                path: "dusk.toml".into(),
-                text: text.into(),
-                unreadable: None,
-            }],
-            ..ScreenSettings::default()
-        };
-        let [on_dark, on_light] = [Some(Scheme::Dark), Some(Scheme::Light)];
-        for (name, text, background, part) in [
-            ("auto", "", on_light, ""),
-            ("mono", "", on_light, ""),
-            ("light", "", on_light, ""),
-            ("light", "", None, ""),
-            (
-                "light",
-                "",
-                on_dark,
-                "for a light background, but the terminal reports a dark one",
-            ),
-            (
-                "tritanopia",
-                "",
-                on_light,
-                "for a dark background, but the terminal reports a light one",
-            ),
-            (
-                "dusk",
-                "base = \"light\"",
-                on_dark,
-                "for a light background",
-            ),
-            (
-                "dark",
-                "low = 7",
-                on_dark,
-                "not usable: dusk.toml:1: invalid colour 7 for low",
-            ),
-        ] {
-            let diagnosis = theme(&settings(name, text), background);
-            let expected = if part.is_empty() {
-                DiagnosisState::Ok
-            } else {
-                DiagnosisState::Warning
-            };
-            assert_eq!(
-                (diagnosis.state, diagnosis.remedy.is_some()),
-                (expected, !part.is_empty()),
-                "{diagnosis:?}"
-            );
-            assert!(
-                diagnosis
-                    .value
-                    .starts_with(&format!("{name}; 1 theme file"))
-                    && diagnosis.value.contains(part)
-            );
-        }
-        assert_eq!(
-            theme(&settings("dusk", "low = 7"), None).state,
-            DiagnosisState::Failed
-        );
-    }
 
     #[test]
     fn clock_that_differs_by_more_than_a_minute_is_a_warning() {

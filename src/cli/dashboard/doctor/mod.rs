@@ -7,6 +7,7 @@
 //! It changes nothing: no service is started, no file is created. A check that found a problem has
 //! a remedy.
 
+mod configuration;
 mod connection;
 #[cfg_attr(not(feature = "service"), path = "no_local.rs")]
 mod local;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 use super::headless::ServiceArgs;
 use super::headless::print::Output;
+use crate::cli::error::{hint, with_causes};
 use crate::cli::stdio;
 use scandeck_dashboard::config::Environment;
 use scandeck_dashboard::ui::wrap_hanging;
@@ -82,6 +84,16 @@ impl Diagnosis {
             ..self
         }
     }
+
+    /// The check failed with this error, whose hint is the remedy.
+    fn with_error(self, error: &anyhow::Error) -> Self {
+        let value = match self.value.is_empty() {
+            true => with_causes(error),
+            false => format!("{}: {}", self.value, with_causes(error)),
+        };
+        let remedy = hint(error).unwrap_or_else(|| "see the error".to_owned());
+        Self { value, ..self }.failed(remedy)
+    }
 }
 
 /// Runs the checks. The exit code is 1 if one of them failed.
@@ -97,7 +109,7 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     )];
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);
-    all.extend(connection::check(&args.service, &environment, background).await);
+    all.extend(configuration::check(&args.service, &environment, background).await);
     all.extend(local::check(&environment).await);
     all.extend(stores::check(&environment.state_dir()));
     if args.service.json {

@@ -21,6 +21,7 @@ pub mod decide;
 pub mod decisions;
 pub mod diff;
 pub mod findings;
+pub mod gate;
 pub mod logger;
 pub mod loggers;
 pub mod payloads;
@@ -86,7 +87,7 @@ pub enum HeadlessCommand {
     Payloads(payloads::PayloadsArgs),
     /// Decisions: export and import as JSON lines, sync with a team
     Triage(triage::TriageArgs),
-    /// Send alerts about findings, scans and decisions by the rules of the configuration
+    /// Send alerts about findings, scans, decisions and captures by the rules of the configuration
     Watch(alert_watch::AlertWatchArgs),
     /// Write all data about a workspace to one file, without API keys
     Bundle(bundle::BundleArgs),

@@ -83,8 +83,14 @@ enum ReportsCommand {
     },
 }
 
+/// The service and this machine have different defaults.
+const GROUP_BY: &str = "Chapters [default: target; class in a report made on this machine]";
+
 #[derive(Args, Clone, Debug)]
-#[command(group = ArgGroup::new("source").required(true).args(["scan", "finding"]))]
+#[command(
+    group = ArgGroup::new("source").required(true).args(["scan", "finding"]),
+    mut_arg("group_by", |arg| arg.help(GROUP_BY))
+)]
 struct CreateArgs {
     /// pdf, html, json, csv, xlsx, docx, if the service supports the format
     #[arg(long, value_parser = ReportFormat::known)]

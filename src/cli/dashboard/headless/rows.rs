@@ -236,8 +236,14 @@ impl FindingRows {
         }
     }
 
-    /// The rows as the data that alerts are found in. `now` is the clock of the service.
-    pub fn alert_source(&self, own_names: Vec<Shared>, now: Stamp) -> AlertSource<'_> {
+    /// The rows as the data that alerts are found in. `now` is the clock of the service, `owed` has
+    /// the keys of events that wait for another attempt.
+    pub fn alert_source(
+        &self,
+        own_names: Vec<Shared>,
+        now: Stamp,
+        owed: BTreeSet<String>,
+    ) -> AlertSource<'_> {
         AlertSource {
             findings: self.assessed(),
             scans: &self.scans,
@@ -245,6 +251,7 @@ impl FindingRows {
             own_names,
             today: today(),
             now,
+            owed,
         }
     }
 

@@ -83,11 +83,12 @@ struct AddArgs {
     /// Time between two starts: 15min, 6h, 1d, 2w, 1mo
     #[arg(long, value_name = "INTERVAL")]
     every: String,
-    /// Time of the first start, in the local time of the service [default: one interval from now]
+    /// Time of day of the starts, in the local time of the service; minutes and hours are counted
+    /// from it [default: the present time, with the first start after one interval]
     #[arg(long, value_name = "HH:MM")]
     at: Option<String>,
-    /// Day of the first start, which also sets weekday and day of the month [default: the next time
-    /// of --at]
+    /// Day of the first start: weeks repeat on its weekday, months on its day of the month [default:
+    /// today, or tomorrow if --at is over]
     #[arg(long, value_name = "YYYY-MM-DD", requires = "at")]
     first: Option<String>,
     /// How late a missed start may be, such as 90min, 6h or 2d; later ones are skipped [default: 6h]

@@ -146,7 +146,7 @@ fn of_shape(
             return of_query(model, model.navigation.focus.pane.kind(), typed, place);
         }
         ArgumentShape::Order => return fields(model, typed, place),
-        ArgumentShape::Assignee => members(model),
+        ArgumentShape::Assignee => model.known_members(),
         ArgumentShape::Due => ["+7d", "+30d", "none"].map(str::to_owned).into(),
         ArgumentShape::Text(_) | ArgumentShape::Finding | ArgumentShape::Baseline => Vec::new(),
     };
@@ -228,18 +228,6 @@ fn tags(model: &Model) -> Vec<String> {
         .flat_map(|assessment| &assessment.tags)
         .collect();
     used.into_iter().map(|tag| format!("+{tag}")).collect()
-}
-
-/// The members of the team who are known: those who are here, and those who have findings.
-fn members(model: &Model) -> Vec<String> {
-    let assessments = &model.findings.triage.assessments;
-    let assigned = assessments.iter().filter_map(|it| it.assignee.as_ref());
-    let viewers = model.connection.team.viewers.iter().map(|it| &it.who);
-    let known: BTreeSet<&Shared> = assigned.chain(viewers).collect();
-    let words = ["me", "nobody"].map(str::to_owned).into_iter();
-    words
-        .chain(known.into_iter().map(Shared::to_string))
-        .collect()
 }
 
 /// Payloads by token, the newest first, with where they went.

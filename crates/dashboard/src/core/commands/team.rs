@@ -12,8 +12,9 @@ use std::fmt::Write;
 const JOIN: &str = "join";
 const RETRY: &str = "retry";
 const CHOICES: &[&str] = &[JOIN, RETRY];
-/// Most notes in the list of the team.
+/// Most notes, and most other members, in the list of the team.
 const MOST_NOTES: usize = 20;
+const MOST_MEMBERS: usize = 50;
 
 /// The commands of this area.
 pub(crate) static COMMANDS: &[Command] = &[
@@ -102,9 +103,13 @@ fn team_text(model: &Model) -> String {
     let own = model.own_name();
     let role = team.me.as_ref().map(|me| me.role.as_str());
     let mut body = format!("{own}  you, role {}\n", role.unwrap_or_default());
-    for viewer in team.viewers.iter() {
+    for viewer in team.viewers.iter().take(MOST_MEMBERS) {
         let who = text::clean(&viewer.who);
         _ = writeln!(body, "{who}  {}", looks_at(model, viewer));
+    }
+    let more = team.viewers.len().saturating_sub(MOST_MEMBERS);
+    if more > 0 {
+        _ = writeln!(body, "and {more} more");
     }
     body.push('\n');
     body.push_str(&exchange_words(model));

@@ -142,6 +142,52 @@ fn claimed_alert_is_masked() {
 }
 
 #[test]
+fn failed_alert_is_shown_and_sent_again_if_there_is_another_attempt() {
+    let mut app = app(&[AlertKind::ScanFailed], "");
+    let alert = Box::new(Alert {
+        title: "scan failed".to_owned(),
+        ..Alert::default()
+    });
+    for again in [Some(alert.clone()), None] {
+        let failed = Msg::AlertFailed {
+            problem: Problem::local("webhook team: refused"),
+            again: again.clone(),
+        };
+        let effects = app.send(failed);
+        let text = "alert not delivered: webhook team: refused";
+        assert!(app.notices().contains(text), "{}", app.notices());
+        let retried = effects.into_iter().find_map(|effect| match effect {
+            Effect::RetryAlert(alert) => Some(alert),
+            _ => None,
+        });
+        assert_eq!(retried, again);
+    }
+    let effects = app.send(Msg::AlertDue(alert.clone()));
+    assert!(effects.contains(&Effect::Alert(alert)));
+}
+
+#[test]
+fn file_of_sent_alerts_begins_by_the_clock_of_the_service() {
+    let mut app = app(&[AlertKind::Finding], "");
+    let mut offsets = |seconds: i64| -> Vec<i64> {
+        let generation = app.model.connection.generation;
+        let update = Update {
+            generation,
+            at: stamp(),
+            event: PollEvent::ClockOffset(seconds),
+        };
+        let offset = |effect| match effect {
+            Effect::BeginAlerts { clock_offset } => Some(clock_offset),
+            _ => None,
+        };
+        let effects = app.send(Msg::Update(update)).into_iter();
+        effects.filter_map(offset).collect()
+    };
+    assert_eq!(offsets(-90), [-90]);
+    assert!(offsets(-91).is_empty(), "once");
+}
+
+#[test]
 fn fixed_finding_that_is_back_alarms() {
     let mut app = app(&[AlertKind::Regression], "");
     let mut old = ended(9, 1, ScanStatus::Finished);

@@ -354,7 +354,7 @@ fn masked_notifications_have_stand_ins() {
         body: "t1.acme.test".into(),
         events: vec![vec![("target", "t1.acme.test".to_owned())]],
         fields,
-        routes: None,
+        ..Alert::default()
     }))];
     dashboard.model.mask_effects(&mut effects);
     let [Effect::Alert(alert)] = &effects[..] else {

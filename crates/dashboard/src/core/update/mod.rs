@@ -204,7 +204,10 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
             payloads::keys::handle_drawn(model, &payload_request, &numbers, effects)
         }
         Msg::AlertClaimed(alert, routes) => model.handle_alert_claimed(&alert, routes, effects),
-        Msg::AlertFailed(problem) => model.notify_problem("alert not delivered", &problem),
+        Msg::AlertDue(alert) => effects.push(Effect::Alert(alert)),
+        Msg::AlertFailed { problem, again } => {
+            model.handle_alert_failed(&problem, again, effects);
+        }
         Msg::CommandEnded { action, result } => custom::handle_ended(model, action, result),
         Msg::SettingsRead(result) => live_settings::handle_settings_read(model, result, effects),
         Msg::NextChunk => model.run_chunk(effects),

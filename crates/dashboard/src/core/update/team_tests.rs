@@ -364,6 +364,26 @@ fn viewers_are_named_in_list_detail_and_review() {
 }
 
 #[test]
+fn many_viewers_are_counted() {
+    let mut app = app();
+    let names: Vec<String> = (1..=60).map(|number| format!("m{number:02}")).collect();
+    let viewers: Vec<(&str, i64)> = names.iter().map(|name| (name.as_str(), 2)).collect();
+    exchanged(&mut app, &viewers, 0, None);
+    app.model.screen.size.columns = 200;
+    app.keys("j");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("m01, m02, m03 and 57 more"), "{shown}");
+    app.model.screen.size = Size {
+        columns: 200,
+        rows: 80,
+    };
+    app.keys(": 'team' enter");
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("and 10 more"), "{shown}");
+    assert!(!shown.contains("m51"), "{shown}");
+}
+
+#[test]
 fn finding_in_review_names_another_member_only() {
     let mut app = app();
     bob_does(&mut app, 2, 1, verdict(Verdict::InReview));

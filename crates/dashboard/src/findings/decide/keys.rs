@@ -55,6 +55,8 @@ pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &m
         | DecideAction::Severity
         | DecideAction::DuplicateOf
         | DecideAction::Until
+        | DecideAction::Assignee
+        | DecideAction::Due
         | DecideAction::SwitchRule => model.notify_no_effect(Action::Decide(action)),
     }
 }

@@ -143,6 +143,8 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
         Some(Action::Decide(DecideAction::Tags)) => MenuChoice::Tags,
         Some(Action::Decide(DecideAction::DuplicateOf)) => MenuChoice::Duplicate,
         Some(Action::Decide(DecideAction::Until)) => MenuChoice::Until,
+        Some(Action::Decide(DecideAction::Assignee)) => MenuChoice::Assignee,
+        Some(Action::Decide(DecideAction::Due)) => MenuChoice::Due,
         Some(Action::Verdict(action)) => return finish(model, Some(action.verdict().0), effects),
         // The menu has no other actions.
         Some(_) => return,
@@ -214,7 +216,7 @@ pub(crate) fn handle_typed(model: &mut Model) {
 
 /// Takes the typed option into the draft. An option that was opened alone is recorded at once.
 fn take(model: &mut Model, effects: &mut Vec<Effect>) {
-    let today = model.today();
+    let (today, own_name) = (model.today(), model.own_name());
     let Some(entry) = menu(model).and_then(|menu| menu.entry.take()) else {
         return;
     };
@@ -225,7 +227,7 @@ fn take(model: &mut Model, effects: &mut Vec<Effect>) {
     };
     let Some(menu) = menu(model) else { return };
     let mut draft = menu.draft.clone();
-    if let Err(error) = unfit.map_or_else(|| entry.take(today, &mut draft), Err) {
+    if let Err(error) = unfit.map_or_else(|| entry.take(today, &own_name, &mut draft), Err) {
         menu.entry = Some(MenuEntry {
             error: Some(error),
             ..entry
@@ -388,7 +390,12 @@ fn offer(model: &mut Model) {
     let offers = match choice {
         MenuChoice::Tags => tags_in_use(model, word.trim_start_matches(['-', '+'])),
         MenuChoice::Duplicate => findings_with(model, &word),
-        MenuChoice::Reason | MenuChoice::Note | MenuChoice::Severity | MenuChoice::Until => {
+        MenuChoice::Assignee => members_with(model, &word),
+        MenuChoice::Reason
+        | MenuChoice::Note
+        | MenuChoice::Severity
+        | MenuChoice::Until
+        | MenuChoice::Due => {
             let mut offers: Vec<MenuOffer> = choice.offers().into_iter().filter(fits).collect();
             // Enter takes the first offer: `l` is low, not critical.
             offers.sort_by_key(|offer| !offer.words.to_lowercase().starts_with(&word));
@@ -398,6 +405,16 @@ fn offer(model: &mut Model) {
     if let Some(entry) = menu(model).and_then(|menu| menu.entry.as_mut()) {
         entry.offers.all = offers;
     }
+}
+
+fn members_with(model: &Model, word: &str) -> Vec<MenuOffer> {
+    let members = model.known_members().into_iter();
+    let fits = members.filter(|name| name.to_lowercase().starts_with(word));
+    fits.map(|name| MenuOffer {
+        value: MenuValue::Member(name.as_str().into()),
+        words: name,
+    })
+    .collect()
 }
 
 fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {

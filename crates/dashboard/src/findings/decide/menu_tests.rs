@@ -35,6 +35,28 @@ fn app() -> TestDashboard {
 }
 
 #[test]
+fn menu_sets_assignee_and_due_date() {
+    let mut app = app();
+    let id = app.selected(Pane::Findings).unwrap();
+    app.keys("t A 'bob' enter D '30d' enter c");
+    let decided = assessment(&app, id);
+    let in_30_days = app.model.today().saturating_add(jiff::Span::new().days(30));
+    assert_eq!(decided.verdict, Verdict::Confirmed);
+    assert_eq!(decided.assignee, Some("bob".into()));
+    assert_eq!(decided.due, Some(in_30_days));
+    // Without a verdict.
+    app.keys("t A 'me' enter D 'none' enter enter");
+    let changed = assessment(&app, id);
+    assert_eq!(changed.assignee, Some(app.model.own_name()));
+    assert_eq!(changed.due, None);
+    app.keys("u");
+    assert_eq!(assessment(&app, id).due, Some(in_30_days));
+    app.keys("u");
+    let before = assessment(&app, id);
+    assert_eq!((before.assignee, before.due), (None, None));
+}
+
+#[test]
 fn menu_accepts_options_in_any_order_and_verdict_closes_it() {
     let mut app = app();
     let id = app.selected(Pane::Findings).unwrap();

@@ -332,6 +332,30 @@ fn undo_in_other_workspace_prompts() {
 }
 
 #[test]
+fn undo_after_a_rename_of_the_workspace_needs_no_prompt() {
+    let mut app = TestDashboard::new();
+    app.keys("j f");
+    let workspaces = app.model.data.workspaces.value().unwrap();
+    let renamed = workspaces.items().iter().map(|one| Workspace {
+        name: match &*one.name {
+            "Acme" => "Acme 2".into(),
+            _ => one.name.clone(),
+        },
+        ..Workspace::clone(one)
+    });
+    let renamed: Vec<Workspace> = renamed.collect();
+    app.feed(Snapshot::Workspaces(table(renamed)));
+    app.keys("u");
+    assert!(
+        app.notices()
+            .contains("undone: false positive on Git repository"),
+        "{}",
+        app.notices()
+    );
+    assert!(decided(&app).is_empty());
+}
+
+#[test]
 fn decided_row_remains_until_filter_is_applied_again() {
     for again in ["r", "4", "/ 'x' esc", "2"] {
         let mut app = TestDashboard::new();

@@ -10,6 +10,7 @@ use scandeck_domain::triage::{
     Baseline, Change, Event, EventId, IssueId, Subject, TriageState, Verdict,
 };
 use scandeck_wire::contract::Shared;
+use scandeck_wire::contract::workspace::is_same_name;
 use scandeck_wire::text::plural;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub(crate) fn prompt(model: &mut Model, undo: bool, effects: &mut Vec<Effect>) {
         .event(batch)
         .map(|event| event.workspace.clone())
         .unwrap_or_default();
-    if there.is_empty() || there == here {
+    if there.is_empty() || there == here || model.is_renamed(batch, &there) {
         return model.undo_or_redo(batch, undo, effects);
     }
     let verb = if undo { "Undo" } else { "Redo" };
@@ -84,23 +85,33 @@ impl Model {
         }
     }
 
+    /// Whether a batch from a workspace that no longer has this name belongs to the open one:
+    /// events keep the name from before it was renamed.
+    fn is_renamed(&self, batch: EventId, earlier_name: &str) -> bool {
+        let Some(workspaces) = self.data.workspaces.value() else {
+            return false;
+        };
+        let mut names = workspaces.items().iter().map(|workspace| &workspace.name);
+        let is_used = names.any(|name| is_same_name(name, earlier_name));
+        !is_used && !self.listed_issues(batch).is_empty()
+    }
+
+    /// The findings of a batch in the open workspace.
+    fn listed_issues(&self, batch: EventId) -> Vec<IssueId> {
+        let Some(table) = self.data.findings.value() else {
+            return Vec::new();
+        };
+        let events = self.findings.triage.state.batch(batch);
+        let ids = events.iter().filter_map(issue_of);
+        ids.filter(|&id| table.position(id).is_some()).collect()
+    }
+
     /// Selects a finding of a batch, if it is in this workspace.
     fn go_to_batch(&mut self, batch: EventId) {
-        let ids: Vec<IssueId> = self
-            .findings
-            .triage
-            .state
-            .batch(batch)
-            .iter()
-            .filter_map(issue_of)
-            .collect();
         let Some(table) = self.data.findings.value().cloned() else {
             return;
         };
-        let present: Vec<IssueId> = ids
-            .into_iter()
-            .filter(|&id| table.position(id).is_some())
-            .collect();
+        let present = self.listed_issues(batch);
         let Some(&first) = present.first() else {
             return;
         };

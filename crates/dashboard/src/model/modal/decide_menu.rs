@@ -2,7 +2,7 @@
 //! findings it was opened for, so data that arrives later does not change them.
 //!
 //! ```text
-//!   t ─► DecideMenu ─┬─ r n s T d e ─► MenuEntry (a line with offers) ─► the draft
+//!   t ─► DecideMenu ─┬─ r n s T d e A D ─► MenuEntry (a line with offers) ─► the draft
 //!                    ├─ j k ─► scope          backspace undoes the last choice
 //!                    └─ c f a w x i o, or enter without a verdict ─► PendingDecision
 //! ```
@@ -11,7 +11,7 @@ use crate::text::{Offers, TextInput};
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 use scandeck_domain::triage::{
-    DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict,
+    DecisionScope, Draft, DraftValue, FindingKey, IssueId, Reason, Verdict, assignee_name,
 };
 use scandeck_wire::contract::{Risk, Shared};
 use strum::IntoStaticStr;
@@ -51,6 +51,9 @@ pub enum MenuChoice {
     Duplicate,
     #[strum(serialize = "expiry date")]
     Until,
+    Assignee,
+    #[strum(serialize = "due date")]
+    Due,
 }
 
 /// An option while it is typed.
@@ -74,6 +77,7 @@ pub enum MenuValue {
     Reason(Option<Reason>),
     Severity(Option<Risk>),
     Tag(Shared),
+    Member(Shared),
     Duplicate(FindingKey),
 }
 
@@ -110,7 +114,21 @@ impl DecideMenu {
                     until: DraftValue::Set(day),
                     ..
                 },
+            )
+            | (
+                MenuChoice::Due,
+                Draft {
+                    due: DraftValue::Set(day),
+                    ..
+                },
             ) => day.to_string(),
+            (
+                MenuChoice::Assignee,
+                Draft {
+                    assignee: DraftValue::Set(name),
+                    ..
+                },
+            ) => name.to_string(),
             _ => String::new(),
         };
         let mut input = if choice == MenuChoice::Note {
@@ -199,8 +217,13 @@ impl MenuEntry {
     }
 
     /// Takes the typed or selected value into the draft, or returns why it is not valid.
-    pub fn take(&self, today: Date, draft: &mut Draft) -> Result<(), String> {
+    pub fn take(&self, today: Date, own_name: &Shared, draft: &mut Draft) -> Result<(), String> {
         let text = self.input.text();
+        // A typed name may be the beginning of another one.
+        let member = match self.offers.selected().map(|offer| &offer.value) {
+            Some(MenuValue::Member(name)) => name.as_str(),
+            _ => text.trim(),
+        };
         let offered = match text.trim() {
             "" => self.offers.selected(),
             _ => self.offers.selected_or_first(),
@@ -223,6 +246,8 @@ impl MenuEntry {
                 )
             }
             (MenuChoice::Until, _) => draft.until = until(&text, today)?,
+            (MenuChoice::Assignee, _) => draft.assignee = assignee(member, own_name)?,
+            (MenuChoice::Due, _) => draft.due = until(&text, today)?,
             (MenuChoice::Tags, _) => (draft.tag, draft.untag) = tags(&text),
             (_, _) if text.trim().is_empty() => {}
             (choice, _) => return Err(format!("unknown {} {:?}", choice.word(), text.trim())),
@@ -269,8 +294,23 @@ impl MenuChoice {
                 };
                 Risk::DOWN.map(risk).into_iter().chain([scanned]).collect()
             }
-            Self::Note | Self::Tags | Self::Duplicate | Self::Until => Vec::new(),
+            Self::Note
+            | Self::Tags
+            | Self::Duplicate
+            | Self::Until
+            | Self::Assignee
+            | Self::Due => Vec::new(),
         }
+    }
+}
+
+/// Parses a member: a name, `me`, `nobody`, or an empty text (unchanged).
+pub fn assignee(text: &str, own_name: &Shared) -> Result<DraftValue<Shared>, String> {
+    match text.trim().trim_start_matches('@') {
+        "" => Ok(DraftValue::Default),
+        "nobody" | "none" => Ok(DraftValue::Empty),
+        "me" => Ok(DraftValue::Set(own_name.clone())),
+        name => assignee_name(name).map(DraftValue::Set),
     }
 }
 
@@ -356,6 +396,20 @@ mod tests {
         for text in ["2026-11-20", "soon", "3", "d", "ä", "2026-13-01"] {
             assert!(until(text, today).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn assignee_is_a_name_me_or_nobody() {
+        let own = Shared::from("ann");
+        for (text, value) in [
+            ("@bob", DraftValue::Set("bob".into())),
+            ("me", DraftValue::Set(own.clone())),
+            ("nobody", DraftValue::Empty),
+            (" ", DraftValue::Default),
+        ] {
+            assert_eq!(assignee(text, &own), Ok(value), "{text}");
+        }
+        assert!(assignee(&"b".repeat(500), &own).is_err());
     }
 
     #[test]

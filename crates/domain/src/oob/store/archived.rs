@@ -184,6 +184,26 @@ impl Store {
             .collect())
     }
 
+    /// The captures of a workspace since a time, oldest first.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub async fn captures_since(
+        &mut self,
+        workspace: &str,
+        time: Stamp,
+    ) -> Result<Vec<ArchivedCapture>, StoreError> {
+        let first = time.0.as_microsecond();
+        let mut page = self.captures(workspace, None, MOST).await?;
+        let mut all = page.captures;
+        while let Some(older) = page.older.filter(|older| older.at >= first) {
+            page = self.captures(workspace, Some(older), MOST).await?;
+            all.append(&mut page.captures);
+        }
+        let recent = all.into_iter().rev().filter(|(place, _)| place.at >= first);
+        Ok(recent.map(|(_, archived)| archived).collect())
+    }
+
     /// Deletes captures before a time in batches and returns their number. Payloads (all of which
     /// are in `book`) and hits remain.
     ///

@@ -1,8 +1,9 @@
 //! The shape of events and payloads as dashboards read them: a line that they could not read would be
 //! an error on the screen of every member.
 //!
-//! The types repeat those of `domain/triage/event.rs` and `domain/oob/payload.rs`, of which the
-//! service imports nothing. `tests/service/team_lines.rs` compares both.
+//! Verdicts and reasons are those of the contract. The other types repeat those of
+//! `domain/triage/event.rs` and `domain/oob/payload.rs`, of which the service imports nothing;
+//! `tests/service/team_lines.rs` compares both.
 #![expect(
     dead_code,
     reason = "the values are read to see whether they can be read"
@@ -15,6 +16,7 @@ use serde::Deserialize;
 
 use crate::errors::shown;
 use crate::store::team::SharedEventId;
+use scandeck_wire::contract::verdict::{Reason, Verdict};
 use scandeck_wire::contract::{FindingId, LoggerId, Risk, ScanId, Shared, Stamp};
 
 /// The most characters of a name: of a workspace, a tag, an assignee.
@@ -143,8 +145,8 @@ enum SentChange {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct SentDecision {
-    verdict: SentVerdict,
-    reason: Option<SentReason>,
+    verdict: Verdict,
+    reason: Option<Reason>,
     until: Option<Date>,
     duplicate_of: Option<SentFingerprint>,
     seen: Option<SentSighting>,
@@ -183,38 +185,6 @@ struct SentManual {
 enum SentBaseline {
     Day(Date),
     Scans(Vec<ScanId>),
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SentVerdict {
-    #[default]
-    Open,
-    InReview,
-    Confirmed,
-    FalsePositive,
-    RiskAccepted,
-    NotApplicable,
-    Fixed,
-    Duplicate,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum SentReason {
-    NotReproducible,
-    VersionBackported,
-    WrongProduct,
-    TestArtifact,
-    OutOfScope,
-    TestSystem,
-    ByDesign,
-    Informational,
-    WillNotFix,
-    NoFixAvailable,
-    CompensatingControl,
-    Deferred,
-    Other,
 }
 
 #[derive(Default, Deserialize)]

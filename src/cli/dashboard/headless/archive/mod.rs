@@ -16,9 +16,10 @@ use crate::cli::error::CliError;
 use jiff::Timestamp;
 use scandeck_client::{ClientResult, ErrorKind, TargetQuery};
 use scandeck_domain::oob::archived::{beyond, since};
+use scandeck_domain::oob::source::is_own;
 use scandeck_domain::oob::{
-    ArchivedCapture, CaptureRecord, HitCounts, Network, NewestCapture, OpenedArchive, Payload,
-    PayloadBook, Store, TargetHosts, mentions,
+    Agent, ArchivedCapture, CaptureRecord, HitCounts, Network, NewestCapture, OpenedArchive,
+    Payload, PayloadBook, Store, TargetHosts, mentions,
 };
 use scandeck_domain::query::{Field, Query};
 use scandeck_domain::triage::settings::own_addresses;
@@ -48,6 +49,15 @@ pub struct ArchiveReader<'a> {
     workspaces: Option<Vec<Workspace>>,
     /// The workspace of each logger; `None` for a workspace that is not selected.
     logger_workspaces: HashMap<LoggerId, Option<Shared>>,
+    /// Whether `since` has returned the archived captures.
+    is_archive_read: bool,
+}
+
+/// A capture with the name of its workspace.
+#[derive(Clone, Debug)]
+pub struct WorkspaceCapture {
+    pub workspace: Shared,
+    pub record: CaptureRecord,
 }
 
 impl<'a> ArchiveReader<'a> {
@@ -83,6 +93,7 @@ impl<'a> ArchiveReader<'a> {
             hosts: TargetHosts::default(),
             workspaces: None,
             logger_workspaces: HashMap::new(),
+            is_archive_read: false,
         })
     }
 
@@ -131,6 +142,37 @@ impl<'a> ArchiveReader<'a> {
         self.archive_new().await?;
         let new = std::mem::take(&mut self.pending);
         Ok(self.with_mentions(new).await)
+    }
+
+    /// Archives new captures, and returns those since a time: at the first call all in the archive,
+    /// later only the new ones.
+    ///
+    /// # Errors
+    /// Those of the service, and when the archive cannot be read or written.
+    pub async fn since(&mut self, time: Stamp) -> anyhow::Result<Vec<WorkspaceCapture>> {
+        // A command that runs for days also reads loggers of workspaces that are made meanwhile.
+        self.workspaces = None;
+        self.logger_workspaces
+            .retain(|_, workspace| workspace.is_some());
+        self.archive_new().await?;
+        let mut found = Vec::new();
+        if !self.is_archive_read {
+            for workspace in self.selected_workspaces().await? {
+                found.extend(self.store.captures_since(&workspace, time).await?);
+            }
+        }
+        let new = std::mem::take(&mut self.pending);
+        // The archive has the new ones too.
+        if self.is_archive_read || !self.store.is_writable() {
+            found.extend(new.into_iter().filter(|one| one.at() >= time));
+        }
+        self.is_archive_read = true;
+        let workspaces: Vec<Shared> = found.iter().map(|one| one.workspace.clone()).collect();
+        let records = self.with_mentions(found).await.into_iter();
+        let named = records.zip(workspaces);
+        Ok(named
+            .map(|(record, workspace)| WorkspaceCapture { workspace, record })
+            .collect())
     }
 
     /// Archives the captures of each logger before the next one is read, so that a later failure
@@ -323,6 +365,11 @@ impl<'a> ArchiveReader<'a> {
             }),
             ..ListContext::default()
         }
+    }
+
+    /// Whether the sender of a capture is a bot or the analyst.
+    pub fn is_quiet(&self, capture: &Capture) -> bool {
+        Agent::of(&capture.user_agent).is_some() || is_own(capture, &self.own_addresses)
     }
 
     /// Records payloads; they are on disk when this returns.

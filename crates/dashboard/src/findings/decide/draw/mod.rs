@@ -23,7 +23,7 @@ use scandeck_domain::triage::{DecisionScope, DraftValue, Reason};
 use scandeck_wire::text;
 
 /// Rows of the menu, with its title and the names of the findings.
-const ROWS: u16 = 9;
+const ROWS: u16 = 11;
 /// Columns of the verdicts, and of the options at the least.
 const VERDICTS: u16 = 19;
 const OPTIONS: u16 = 31;
@@ -171,6 +171,18 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
             chosen(draft.until, |day| day.to_string()),
             &until,
         ),
+        line(
+            DecideAction::Assignee,
+            "assigned to",
+            chosen(draft.assignee.clone(), |name| name.to_string()),
+            "unchanged",
+        ),
+        line(
+            DecideAction::Due,
+            "due date",
+            chosen(draft.due, |day| day.to_string()),
+            "unchanged",
+        ),
     ];
     let offers: Vec<_> = menu
         .ids
@@ -293,7 +305,8 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
             theme.bad(),
         ));
     }
-    if entry.choice == MenuChoice::Until && entry.error.is_none() {
+    let is_day = matches!(entry.choice, MenuChoice::Until | MenuChoice::Due);
+    if is_day && entry.error.is_none() {
         lines.push(words(
             "such as 2027-01-31, 30d, 8w, 1y or none",
             theme.dim(),

@@ -44,14 +44,22 @@ pub(crate) fn line(cx: &Cx<'_>, issue: &Issue) -> Line<'static> {
     ])
 }
 
+/// Most names of members in a line; the others are counted.
+const MOST_VIEWERS: usize = 3;
+
 /// `bob is looking at this finding · 2m`, after a lead; empty if nobody is.
 pub(crate) fn viewer_words(cx: &Cx<'_>, issue: &Issue, lead: &str) -> String {
     let viewers = cx.model.viewers_of(issue.key());
     let Some(longest) = viewers.iter().min_by_key(|viewer| viewer.since) else {
         return String::new();
     };
-    let names: Vec<&str> = viewers.iter().map(|viewer| viewer.who.as_str()).collect();
-    let names = text::clean(&names.join(", ")).into_owned();
+    let first = viewers.iter().take(MOST_VIEWERS);
+    let names: Vec<&str> = first.map(|viewer| viewer.who.as_str()).collect();
+    let mut names = text::clean(&names.join(", ")).into_owned();
+    let more = viewers.len().saturating_sub(MOST_VIEWERS);
+    if more > 0 {
+        names.push_str(&format!(" and {more} more"));
+    }
     let verb = if viewers.len() == 1 { "is" } else { "are" };
     let since = longest.since.map(|since| {
         let separator = cx.theme.glyphs.separator;

@@ -1,33 +1,34 @@
-//! `scandeck watch`: alerts about findings, scans and decisions, without a dashboard.
+//! `scandeck watch`: alerts about findings, scans, decisions and captures, without a dashboard.
 //!
 //! ```text
-//!   every minute: lists, decisions of the team ─► AlertSource, rules ─► SentAlerts: new? ─► program, webhooks, terminal, a line
+//!   every minute: lists, decisions of the team ─► AlertSource, rules ─┐
+//!                 new captures ─► CaptureWatch ───────────────────────┴► AlertSender ─► program, webhooks, terminal, a line
 //! ```
 //!
-//! Events of the quiet time are found again by the next look. What a dashboard has sent is not sent
-//! again, and the reverse.
+//! Events of the quiet time, and those that were not delivered, are found again by a later look.
+//! What a dashboard has sent is not sent again, and the reverse.
+
+mod captures;
+mod sender;
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use jiff::Timestamp;
 
+use self::captures::CaptureWatch;
+use self::sender::AlertSender;
 use super::rows::FindingRows;
 use super::{HeadlessSession, ServiceArgs, sync};
 use crate::cli::error::CliError;
-use crate::cli::stdio;
 use scandeck_client::Error;
 use scandeck_dashboard::base::Alert;
 use scandeck_dashboard::config::AlertPlan;
-use scandeck_dashboard::runtime::alert::{NotifyMethod, deliver};
-use scandeck_dashboard::runtime::alert_body::json_of;
-use scandeck_dashboard::runtime::alert_outbox::{begin, channels, claim, service_now};
-use scandeck_domain::alerts::{AlertRoutes, ClaimedEvents, EventAlert};
+use scandeck_dashboard::runtime::alert_outbox::{begin, service_now};
+use scandeck_domain::alerts::AlertRoutes;
 use scandeck_domain::query::value::span;
-use scandeck_wire::contract::{Shared, Stamp};
+use scandeck_wire::contract::Shared;
 use scandeck_wire::sqlite::StoreError;
 use scandeck_wire::text;
 
@@ -60,9 +61,10 @@ pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
         let hint = "add [alerts.rules.NAME] to the configuration, or remove default_rules = false";
         return Err(CliError::new("there are no alert rules", hint).into());
     }
+    let mut captures = CaptureWatch::open(&session).await?;
     let mut is_reported = false;
     loop {
-        let looked = look(&session, &plan).await;
+        let looked = look(&session, &plan, &mut captures).await;
         if args.once {
             return looked.map(|is_delivered| match is_delivered {
                 true => ExitCode::SUCCESS,
@@ -92,41 +94,38 @@ fn is_temporary(error: &anyhow::Error) -> bool {
 }
 
 /// Looks once and sends what is new; returns whether every channel took it.
-async fn look(session: &HeadlessSession, plan: &AlertPlan) -> anyhow::Result<bool> {
+async fn look(
+    session: &HeadlessSession,
+    plan: &AlertPlan,
+    captures: &mut CaptureWatch<'_>,
+) -> anyhow::Result<bool> {
     // Without the service, the lists of a bundle would be read: they are no news.
     session.workspaces().await?;
     let clock_offset = session.clock_offset().unwrap_or(0);
-    begin(&session.memory.directory, clock_offset).await?;
+    let owed = begin(&session.memory.directory, clock_offset).await?;
     let own_names = own_names(session).await?;
     sync::receive(session).await?;
     let rows = FindingRows::load(session).await?;
+    let now = service_now(clock_offset);
     let alerts = rows
-        .alert_source(own_names, service_now(clock_offset))
+        .alert_source(own_names, now, owed)
         .alerts(&plan.rules, |_, _| false);
+    let sender = AlertSender {
+        session,
+        plan,
+        clock_offset,
+    };
     let mut is_delivered = true;
     for alert in &alerts {
-        let mut sent: Option<(EventAlert, AlertRoutes)> = None;
-        for (channel, routes) in channels(&alert.rule.routes) {
-            // Without a terminal, bell and desktop are left to a dashboard.
-            if routes.is_shown() && !stderr().is_terminal() {
-                continue;
-            }
-            let directory = &session.memory.directory;
-            let claimed = claim(directory, &channel, alert, clock_offset).await?;
-            let ClaimedEvents::Now(claimed) = claimed else {
-                continue;
-            };
-            if claimed.events.is_empty() {
-                continue;
-            }
-            let alert = Alert::of_events(&claimed, routes.clone());
-            is_delivered &= send(plan, &alert, &routes).await;
-            sent = sent.or(Some((claimed, routes)));
-        }
-        if let Some((claimed, routes)) = sent {
-            print(session, &Alert::of_events(&claimed, routes))?;
-        }
+        let about = |keys: &BTreeSet<String>| {
+            Alert::of_events(&alert.clone().only(keys), AlertRoutes::default())
+        };
+        let sent = sender
+            .send(&alert.rule.routes, &alert.claim(), about)
+            .await?;
+        is_delivered &= sent.is_delivered;
     }
+    is_delivered &= captures.look(&sender, now).await?;
     Ok(is_delivered)
 }
 
@@ -135,30 +134,6 @@ async fn own_names(session: &HeadlessSession) -> anyhow::Result<Vec<Shared>> {
     let mut names = BTreeSet::from([Shared::from(session.memory.who.as_str())]);
     names.extend(session.member().await?.map(|member| member.name));
     Ok(names.into_iter().filter(|name| !name.is_empty()).collect())
-}
-
-/// Sends an alert, and reports what failed; returns whether nothing did.
-async fn send(plan: &AlertPlan, alert: &Alert, routes: &AlertRoutes) -> bool {
-    let method = NotifyMethod::of(|name| std::env::var(name).ok());
-    let sequence = method.sequence_on(alert, routes);
-    let _ = stderr().write_all(sequence.as_bytes());
-    let problems = deliver(plan, routes, alert).await;
-    for problem in &problems {
-        note!("scandeck: {}", text::clean(&problem.to_string()));
-    }
-    problems.is_empty()
-}
-
-/// A line for each alert; JSON lines with `--json`.
-fn print(session: &HeadlessSession, alert: &Alert) -> anyhow::Result<()> {
-    if session.out.json {
-        let json = json_of(alert).to_string();
-        return stdio::print(format!("{}\n", text::escaped_json(&json)).as_bytes());
-    }
-    let now = Stamp(Timestamp::now());
-    session
-        .out
-        .line(&format!("{now} {}: {}", alert.title, alert.body))
 }
 
 fn interval(text: &str) -> Result<Duration, String> {

@@ -1,6 +1,8 @@
-//! Verdicts and their reasons.
+//! Verdicts and their reasons: the words of decisions in a team, in stored data and exports.
 
 use serde::{Deserialize, Serialize};
+
+use super::named_enum;
 
 named_enum! {
     /// The outcome of triage.
