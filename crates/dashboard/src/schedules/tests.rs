@@ -2,6 +2,7 @@
 
 use crate::base::Call;
 use crate::config::ScanProfile;
+use crate::core::Msg;
 use crate::data::TeamNews;
 use crate::testing::*;
 use scandeck_wire::contract::NewScan;

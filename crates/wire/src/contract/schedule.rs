@@ -14,6 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shared::SharedTexts;
 use super::{NewScan, ScheduleId, Shared, Stamp, TargetId, WorkspaceId};
 
 /// The path of the schedules, beside that of the API v2.
@@ -84,6 +85,8 @@ pub struct ScanSchedule {
     /// Name of the key that created it.
     pub created_by: Shared,
 }
+
+impl SharedTexts for ScanSchedule {}
 
 /// The schedules of a workspace, or all, in the order of their ids.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
