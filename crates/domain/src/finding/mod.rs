@@ -54,10 +54,12 @@ pub(crate) use named_enum;
 
 mod key;
 mod presence;
+mod presence_reason;
 mod retest_gap;
 mod verdict;
 
 pub use key::FindingKey;
 pub use presence::Presence;
+pub use presence_reason::PresenceReason;
 pub use retest_gap::RetestGap;
 pub use verdict::{Reason, Verdict};
