@@ -19,6 +19,7 @@ pub mod captures;
 pub mod decide;
 pub mod decisions;
 pub mod diff;
+mod explain;
 pub mod findings;
 pub mod logger;
 pub mod loggers;

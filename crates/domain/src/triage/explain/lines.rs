@@ -73,7 +73,9 @@ pub fn lines(
     if let Some(test) = &explanation.test {
         add(&mut all, "Test", test_lines(explanation.reason, test));
     }
-    add(&mut all, "Evidence", evidence_lines(explanation));
+    if !explanation.scans.is_empty() {
+        add(&mut all, "Evidence", evidence_lines(explanation));
+    }
     add(&mut all, "Decision", decision_lines(explanation));
     let steps = explanation.steps.iter().filter_map(|one| step(*one));
     add(

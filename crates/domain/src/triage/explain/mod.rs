@@ -29,7 +29,6 @@ use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
 use scandeck_wire::contract::{FindingId, Scan, ScanId, Shared, Stamp, Tool};
-use scandeck_wire::text::plural;
 
 pub use lines::{ExplanationLine, LineTone, lines};
 pub use parts::{ComparedValue, EvidenceComparison};
@@ -295,13 +294,14 @@ fn steps(reason: PresenceReason, compared: ComparedScans) -> Vec<SettlingStep> {
 }
 
 impl ExplainedBaseline {
-    /// `scans 3, 4`, or a day.
+    /// `scans #3, #4`, or a day.
     pub fn pinned(&self) -> String {
         match &self.baseline {
             Baseline::Day(day) => day.to_string(),
             Baseline::Scans(scans) => {
                 let ids: Vec<String> = scans.iter().map(|id| format!("#{id}")).collect();
-                format!("{}: {}", plural(scans.len(), "scan"), ids.join(", "))
+                let noun = if ids.len() == 1 { "scan" } else { "scans" };
+                format!("{noun} {}", ids.join(", "))
             }
         }
     }
