@@ -333,7 +333,11 @@ impl EarlierCorrelation {
                 ..PresenceResult::default()
             };
         }
-        Presences::new(&self.input, &self.scans).of(&self.matched(issue))
+        let row = self.matched(issue);
+        let scans = row.seen.iter().chain(&row.stand_ins);
+        let scans = scans.filter_map(|&at| self.input.findings.items()[at].task_id());
+        let series = scans.filter_map(|scan| Some(self.scans.place(scan)?.0));
+        Presences::of_series(&self.input, &self.scans, series).of(&row)
     }
 
     /// The occurrences of an issue. Which findings of other scans stand in for one of several equal

@@ -82,11 +82,24 @@ struct SeriesSighting {
 }
 
 impl<'a> Presences<'a> {
+    /// For the rows of all scans.
     pub fn new(input: &'a CorrelationInput, index: &'a ScanIndex) -> Self {
+        Self::of_series(input, index, index.series.keys().copied())
+    }
+
+    /// For rows whose scans are of these targets and tools.
+    pub fn of_series(
+        input: &'a CorrelationInput,
+        index: &'a ScanIndex,
+        keys: impl Iterator<Item = SeriesKey>,
+    ) -> Self {
         let mut pinned = HashMap::new();
         if let Some(baseline) = input.state.baseline(&input.workspace) {
-            let all = index.series.iter();
-            pinned.extend(all.filter_map(|(key, scans)| Some((*key, pinned_by(scans, baseline)?))));
+            let pin = |key: SeriesKey| {
+                let scans = index.series.get(&key)?;
+                Some((key, pinned_by(scans, baseline)?))
+            };
+            pinned.extend(keys.filter_map(pin));
         }
         Self {
             input,

@@ -6,7 +6,8 @@ use super::rows::FindingRows;
 use crate::cli::error::CliError;
 use crate::cli::stdio;
 use scandeck_domain::triage::explain::{SettlingStep, lines};
-use scandeck_wire::contract::{HIDDEN, ScanId};
+use scandeck_wire::contract::ScanId;
+use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::text::{command_line, io_cause};
 
 /// Explains the finding with this id or fingerprint.
