@@ -164,7 +164,10 @@ impl Outline {
             (Part::Ids, options.appendix && !view.contents.is_empty()),
             (Part::Coverage, view.scans().len() > 0),
             (Part::History, options.history && !view.contents.is_empty()),
-            (Part::Changes, options.changes && !view.contents.is_empty()),
+            (
+                Part::Changes,
+                options.changes && view.with_decisions() && !view.contents.is_empty(),
+            ),
         ];
         let present = |parts: &[(Part, bool)]| {
             let present = parts.iter().filter(|(_, is_present)| *is_present);
