@@ -9,10 +9,12 @@
 //! - `finding`, `triage`: findings, and the decisions about them.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
+//! - `chains`: how captures, payloads, findings, services and targets hang together.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 
 pub mod alerts;
+pub mod chains;
 pub mod export;
 pub mod finding;
 pub mod mask;
