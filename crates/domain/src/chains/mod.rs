@@ -120,7 +120,7 @@ fn token_fact(token: Token) -> Vec<String> {
 fn links_of_captures(sources: &ChainSources) -> Vec<ChainLink> {
     let known: BTreeSet<Token> = sources.payloads.iter().map(|one| one.token).collect();
     let of_capture = |capture: &ChainCapture| {
-        let tokens = capture.tokens.iter().filter(|token| known.contains(token));
+        let tokens = capture.tokens.iter().filter(|token| known.contains(*token));
         let from = ChainEnd::Capture(capture.logger, capture.id);
         tokens
             .map(|token| ChainLink {
