@@ -137,9 +137,9 @@ fn ratings(then: &ListedFinding, now: &ListedFinding) -> Vec<ComparedValue> {
 }
 
 /// A named part of an evidence.
-type Part = (String, String);
+type EvidencePart = (String, String);
 
-fn parts_of(evidence: &Evidence) -> Vec<Part> {
+fn parts_of(evidence: &Evidence) -> Vec<EvidencePart> {
     let mut parts = Vec::new();
     match evidence.view() {
         EvidenceView::Nothing => {}
@@ -155,7 +155,12 @@ fn parts_of(evidence: &Evidence) -> Vec<Part> {
 }
 
 /// The cells of a row by their headers; of several rows, with the first cell.
-fn add_row(headers: &[String], row: &[String], is_one_of_many: bool, parts: &mut Vec<Part>) {
+fn add_row(
+    headers: &[String],
+    row: &[String],
+    is_one_of_many: bool,
+    parts: &mut Vec<EvidencePart>,
+) {
     let first = row.first().map(|cell| decode_entities(cell).into_owned());
     for (at, cell) in row.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
         let encoded = headers.get(at).map(String::as_str).unwrap_or_default();
@@ -174,7 +179,7 @@ fn add_row(headers: &[String], row: &[String], is_one_of_many: bool, parts: &mut
 }
 
 /// The lines of a text. `Name: value` is a part with this name.
-fn add_text(of: &str, text: &str, parts: &mut Vec<Part>) {
+fn add_text(of: &str, text: &str, parts: &mut Vec<EvidencePart>) {
     for line in text
         .lines()
         .map(str::trim_end)
@@ -193,7 +198,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The leaves of a JSON value by their path: `tls.versions[0]`.
-fn add_tree(path: &str, value: &Value, parts: &mut Vec<Part>) {
+fn add_tree(path: &str, value: &Value, parts: &mut Vec<EvidencePart>) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
@@ -213,10 +218,10 @@ fn add_tree(path: &str, value: &Value, parts: &mut Vec<Part>) {
 
 /// The parts that differ, and the number of those that differ only in words that vary between two
 /// scans.
-fn compare_parts(then: Vec<Part>, now: Vec<Part>) -> (Vec<ComparedValue>, usize) {
-    let (then, now) = unequal(then, now, Part::clone);
+fn compare_parts(then: Vec<EvidencePart>, now: Vec<EvidencePart>) -> (Vec<ComparedValue>, usize) {
+    let (then, now) = unequal(then, now, EvidencePart::clone);
     let before = then.len();
-    let stable = |(name, value): &Part| {
+    let stable = |(name, value): &EvidencePart| {
         let words: Vec<&str> = stable_words(value).collect();
         (name.clone(), words.join(" "))
     };
@@ -252,12 +257,16 @@ fn compare_parts(then: Vec<Part>, now: Vec<Part>) -> (Vec<ComparedValue>, usize)
 }
 
 /// The parts of both sides without those that have an equal key on the other side.
-fn unequal(then: Vec<Part>, now: Vec<Part>, key: impl Fn(&Part) -> Part) -> (Vec<Part>, Vec<Part>) {
-    let mut counts: HashMap<Part, usize> = HashMap::new();
+fn unequal(
+    then: Vec<EvidencePart>,
+    now: Vec<EvidencePart>,
+    key: impl Fn(&EvidencePart) -> EvidencePart,
+) -> (Vec<EvidencePart>, Vec<EvidencePart>) {
+    let mut counts: HashMap<EvidencePart, usize> = HashMap::new();
     for part in &now {
         *counts.entry(key(part)).or_default() += 1;
     }
-    let mut matched: HashMap<Part, usize> = HashMap::new();
+    let mut matched: HashMap<EvidencePart, usize> = HashMap::new();
     let mut left = Vec::new();
     for part in then {
         let own = key(&part);
@@ -269,13 +278,14 @@ fn unequal(then: Vec<Part>, now: Vec<Part>, key: impl Fn(&Part) -> Part) -> (Vec
             None => left.push(part),
         }
     }
-    let is_left = |part: &Part| match matched.get_mut(&key(part)).filter(|count| **count > 0) {
-        Some(count) => {
-            *count -= 1;
-            false
-        }
-        None => true,
-    };
+    let is_left =
+        |part: &EvidencePart| match matched.get_mut(&key(part)).filter(|count| **count > 0) {
+            Some(count) => {
+                *count -= 1;
+                false
+            }
+            None => true,
+        };
     let mut right = now;
     right.retain(is_left);
     (left, right)
