@@ -95,6 +95,62 @@ async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
 }
 
 #[tokio::test]
+async fn presence_of_a_finding_is_explained_with_scans_and_commands() {
+    let cli = scanned(2).await;
+    let worst = cli.json(&["findings", "list"]).await[0].clone();
+    let (id, before) = (worst["id"].to_string(), worst["task_id"].clone());
+    let same = cli.json(&["findings", "explain", &id]).await;
+    assert_eq!(
+        (&same["presence"], &same["reason"], &same["fingerprint"]),
+        (
+            &"unchanged".into(),
+            &"same_evidence".into(),
+            &worst["fingerprint"]
+        )
+    );
+    assert_eq!(same["scans"].as_array().unwrap().len(), 2, "{same}");
+    cli.service.runner.set_events(vec![
+        scandeck::service::engine::ScanEvent::Planned(10),
+        tested("web.headers", 1, vec![finding("web.csp", Risk::Info, "")]),
+        tested("rest", 6, vec![]),
+    ]);
+    let after = cli.service.scan(1).await;
+    cli.service.runner.finish_scans(1);
+    cli.service.until_status(after, "finished").await;
+    let absent = cli.json(&["findings", "explain", &id]).await;
+    assert_eq!(
+        (&absent["presence"], &absent["reason"]),
+        (&"absent".into(), &"not_found_again".into()),
+        "{absent}"
+    );
+    let roles: Vec<Value> = absent["scans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|scan| json!([scan["id"], scan["role"]]))
+        .collect();
+    assert_eq!(
+        json!(roles),
+        json!([[before, "found"], [after, "not_found"]])
+    );
+    let words = cli.does(&["findings", "explain", &id]).await;
+    assert!(
+        words.starts_with("Because   absent: a later scan ran its test and did not find it\n"),
+        "{words}"
+    );
+    for part in [
+        "Next      scandeck scans start --tool 70 --target 1",
+        &format!("          scandeck scans tests {after}\n"),
+    ] {
+        assert!(words.contains(part), "{part}\n{words}");
+    }
+    cli.run(&["findings", "explain", "99999"])
+        .await
+        .refused(1, "finding 99999 not found");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn decision_remains_after_a_new_scan() {
     let cli = scanned(1).await;
     let worst = cli.json(&["findings", "list"]).await[0]["id"].to_string();

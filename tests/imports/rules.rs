@@ -27,7 +27,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "domain",
-        "finding mask problem text_files < oob query < table < triage < alerts export",
+        "finding mask problem text_files < oob query < table < triage < alerts chains export",
     ),
     ("wire", "contract text login input_files < base_dirs sqlite"),
 ];

@@ -10,6 +10,7 @@ mod plots;
 mod properties;
 mod snapshots;
 mod team;
+mod why;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

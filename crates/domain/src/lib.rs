@@ -11,11 +11,13 @@
 //! - `evidence_request`: the request that proves a finding, as a curl command.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
+//! - `chains`: how captures, payloads, findings, services and targets hang together.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 
 pub mod alerts;
 pub mod case;
+pub mod chains;
 pub mod evidence_request;
 pub mod export;
 pub mod finding;

@@ -36,6 +36,10 @@ pub struct ReportDecision {
     /// `scan #6 of 2026-11-23 13:40:10 to scan #9 of 2026-11-26 13:40:10`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absences: Vec<String>,
+    /// Lines about why it is new, changed, absent, reappeared or not retested, if the options
+    /// include them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub why: Vec<String>,
     /// The result of the last retest.
     pub retest: Option<ReportRetest>,
     /// A manual finding, which the service does not know.

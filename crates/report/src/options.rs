@@ -88,6 +88,7 @@ report_choice! {
         Notes "notes" "internal notes, tags, and who decided",
         Coverage "coverage" "the scans with their settings",
         Appendix "appendix" "the ids of findings and scans",
+        Changes "changes" "why findings are new, changed, absent or not retested",
         Info "info" "findings of risk info",
     }
 }
@@ -113,6 +114,8 @@ pub struct ReportOptions {
     pub coverage: bool,
     /// The ids of findings and scans.
     pub appendix: bool,
+    /// Why each finding is new, changed, absent, reappeared or not retested, in the appendix.
+    pub changes: bool,
 }
 
 impl Default for ReportOptions {
@@ -129,6 +132,7 @@ impl Default for ReportOptions {
             notes: false,
             coverage: true,
             appendix: true,
+            changes: false,
         }
     }
 }
@@ -143,7 +147,7 @@ impl ReportOptions {
         }
     }
 
-    /// Everything about every finding.
+    /// Everything about every finding, but no explanations of changes: each reads earlier texts.
     pub fn everything() -> Self {
         Self {
             verdicts: ReportVerdict::ALL.into(),
@@ -188,6 +192,7 @@ impl ReportOptions {
             notes: true,
             coverage: filters.include_tool_configuration,
             appendix: true,
+            changes: false,
         }
     }
 }
@@ -225,6 +230,7 @@ impl ReportPart {
             Self::Notes => &mut options.notes,
             Self::Coverage => &mut options.coverage,
             Self::Appendix => &mut options.appendix,
+            Self::Changes => &mut options.changes,
             Self::Info => &mut options.info,
         }
     }

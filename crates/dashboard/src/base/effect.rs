@@ -12,7 +12,7 @@ use scandeck_domain::oob::{
     CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out,
 };
 use scandeck_domain::triage;
-use scandeck_domain::triage::{Event, FindingKey, ListedFinding};
+use scandeck_domain::triage::{Event, FindingKey, IssueId, ListedFinding};
 use scandeck_report::{ChosenOptions, ReportScan};
 use scandeck_wire::contract::schedule::NewSchedule;
 use scandeck_wire::contract::{
@@ -199,6 +199,8 @@ pub enum FindingUse {
     Show,
     /// Show the differences between the later finding, which is the first, and the earlier one.
     Difference,
+    /// Explain the presence of this finding.
+    Why(IssueId),
     /// Copy them as JSON.
     Json,
     /// Write them into a file as JSON.

@@ -72,7 +72,8 @@ pub struct Measures {
     /// frame. Empty unless the detail has JSON and the focus: only then it has a cursor.
     pub folds: Arc<[Option<JsonFold>]>,
     pub map: ScreenMap,
-    /// Visible rows of a plot with more rows than the screen, and its greatest first row.
+    /// Visible rows of a plot or an explanation with more rows than the screen, and its greatest
+    /// first row.
     pub plot_rows: (u16, u32),
     /// As `plot_rows`, of the columns.
     pub plot_columns: (u16, u32),

@@ -3,9 +3,10 @@
 //! ```text
 //!   data::decisions (rows with decisions) ─► draw (list, groups, detail)
 //!   key ─► decide (verdicts, rules, undo) · review (card by card) · retest (board) · manual ─► Effect::Record, calls
+//!          explain (why a finding changed) ─► Modal::Why
 //! ```
 //!
-//! The sub-features `decide`, `review`, `retest` and `manual` are folders of the same shape.
+//! The sub-features `decide`, `review`, `retest`, `explain` and `manual` are folders of the same shape.
 //! Fingerprints, events and rules of decisions are in `triage` of the crate `scandeck_domain`;
 //! grouping is in `list/finding_groups`.
 
@@ -23,6 +24,7 @@ pub mod commands;
 mod commands_tests;
 pub mod decide;
 pub mod draw;
+pub mod explain;
 pub mod export;
 pub mod manual;
 #[cfg(test)]

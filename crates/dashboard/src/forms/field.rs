@@ -89,6 +89,7 @@ fields! {
     Appendix;
     /// Its findings of risk info.
     InfoRisk;
+    Changes;
     /// The finding to which captured requests are added.
     Into;
     /// Who makes a report.

@@ -189,6 +189,7 @@ actions! {
         Scan "scan" "scan" "scan this target, or every marked one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
+        Why "why" "why" "why this finding is new, changed, absent, reappeared or not retested";
         ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";
@@ -341,6 +342,11 @@ impl Action {
             (Self::Item(ItemAction::Compare), Context::Findings | Context::Board) => {
                 "compare the last two scans of this finding"
             }
+            (Self::Item(ItemAction::Compare), Context::Why) => "compare the two scans",
+            (Self::Item(ItemAction::Retest), Context::Why) => {
+                "retest: repeat the scan that found it"
+            }
+            (Self::List(ListAction::In), Context::Why) => "open the tests of the named scan",
             (Self::Item(ItemAction::Compare), Context::Captures) => {
                 "compare with the previous capture, or compare two marked captures"
             }
@@ -350,9 +356,10 @@ impl Action {
             }
             (Self::Edit(EditAction::Accept), Context::Decide) => "save without a verdict",
             (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
-            (Self::Edit(EditAction::Close), Context::Rules | Context::Alerts | Context::Plot) => {
-                "close"
-            }
+            (
+                Self::Edit(EditAction::Close),
+                Context::Rules | Context::Alerts | Context::Plot | Context::Why,
+            ) => "close",
             (Self::Text(TextAction::ScrollLeft), Context::Plot) => "heat map: targets before these",
             (Self::Text(TextAction::ScrollRight), Context::Plot) => "heat map: targets after these",
             (Self::Edit(EditAction::LinePageDown), Context::Prompt) => {
@@ -408,7 +415,7 @@ impl ItemAction {
             | Self::Replay
             | Self::PauseSchedule
             | Self::Clear => true,
-            Self::Compare | Self::Download | Self::Pause | Self::CancelCall => false,
+            Self::Compare | Self::Why | Self::Download | Self::Pause | Self::CancelCall => false,
         }
     }
 }

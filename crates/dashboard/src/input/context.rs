@@ -82,6 +82,8 @@ contexts! {
     Alerts "alerts" "Alerts";
     /// A plot of stored data.
     Plot "plots" "Plots";
+    /// The explanation of a finding.
+    Why "why" "Why a finding changed";
     /// A prompt that waits for an answer.
     Prompt "prompts" "Prompts";
     /// A line is typed: filter, search, or the filter of the help.
@@ -116,6 +118,7 @@ impl Context {
             Self::Rules,
             Self::Alerts,
             Self::Plot,
+            Self::Why,
             Self::Prompt,
             Self::Line,
             Self::Setup,

@@ -103,6 +103,7 @@ impl Model {
             Some(Modal::Line(_) | Modal::Help(_) | Modal::Command(_)) => vec![Context::Line],
             Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
             Some(Modal::Plot(_)) => vec![Context::Plot],
+            Some(Modal::Why(_)) => vec![Context::Why],
             Some(Modal::Setup(_)) => vec![Context::Setup],
             None => self.pane_contexts(),
         }

@@ -56,6 +56,7 @@ pub use mask::MaskState;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
 pub use modal::rules_box::{RuleEdit, RulesBox};
+pub use modal::why_box::{WhyBox, action_of};
 pub use modal::{Help, Line, LinePurpose, Modal, QueryHelp, Setup, TextBox};
 pub use mouse::{ListScroll, Mouse};
 pub use outcomes::UnknownOutcome;

@@ -133,6 +133,7 @@ pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
         Context::Decide,
         Context::Alerts,
         Context::Plot,
+        Context::Why,
         Context::Prompt,
         Context::Line,
         Context::Setup,

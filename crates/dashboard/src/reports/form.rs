@@ -81,11 +81,12 @@ const VERDICTS: [(&str, &[ReportVerdict]); 4] = [
 ];
 
 /// The parts of a report that scandeck writes.
-const PARTS: [(FieldId, &str, ReportPart); 5] = [
+const PARTS: [(FieldId, &str, ReportPart); 6] = [
     (FieldId::History, "History", ReportPart::History),
     (FieldId::InternalNotes, "Internal notes", ReportPart::Notes),
     (FieldId::Coverage, "Coverage", ReportPart::Coverage),
     (FieldId::Appendix, "Ids", ReportPart::Appendix),
+    (FieldId::Changes, "Changes", ReportPart::Changes),
     (FieldId::InfoRisk, "Info findings", ReportPart::Info),
 ];
 

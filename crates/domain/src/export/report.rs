@@ -5,6 +5,7 @@ use std::io;
 use super::{Export, ExportError, ExportFile, ExportRow};
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
+use crate::triage::explain::{ExplanationLine, lines};
 use crate::triage::{
     AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
 };
@@ -13,6 +14,7 @@ use scandeck_report::{
     ReportPreview, ReportRetest, ReportScan, ReportTemplate, Standing, render,
 };
 use scandeck_wire::contract::{ReportFormat, Tool};
+use scandeck_wire::text::io_cause;
 
 /// Contents of a report beside its findings.
 #[derive(Clone, Debug, Default)]
@@ -61,13 +63,18 @@ fn data(export: &Export<'_>, format: &ReportFormat) -> Result<ReportData, Export
         options: ReportOptions::of_format(format),
         ..ReportFrame::default()
     });
+    let has_changes = frame.options.changes;
     let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
         selection: export.query.to_owned(),
         options: frame.options,
         template: frame.template,
-        findings: export.rows.iter().map(finding).collect::<io::Result<_>>()?,
+        findings: export
+            .rows
+            .iter()
+            .map(|row| finding(row, has_changes))
+            .collect::<io::Result<_>>()?,
         with_decisions: true,
         targets: frame.targets,
         scans: frame.scans,
@@ -89,7 +96,7 @@ fn masked(data: ReportData, mask: Option<&Mask>) -> Result<ReportData, ExportErr
     Ok(masked)
 }
 
-fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
+fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
     let issue = &row.issue;
     let history = occurrences(issue).skip(1).zip(issue.earlier.iter().skip(1));
     Ok(ReportFinding {
@@ -104,8 +111,27 @@ fn finding(row: &ExportRow) -> io::Result<ReportFinding> {
                 risk: old.risk_level,
             })
             .collect(),
-        decided: Some(decision(row)),
+        decided: Some(ReportDecision {
+            why: if has_changes { why(row) } else { Vec::new() },
+            ..decision(row)
+        }),
     })
+}
+
+/// Why the presence of a finding is not unchanged. A report has no keys and no commands.
+fn why(row: &ExportRow) -> Vec<String> {
+    let Some(known) = row
+        .correlation
+        .as_ref()
+        .filter(|_| row.issue.presence != Presence::Unchanged)
+    else {
+        return Vec::new();
+    };
+    let explanation = known.explain(&row.issue, &row.assessment, &|finding| {
+        finding.texts().map_err(|error| io_cause(&error))
+    });
+    let shown = lines(&explanation, |_| None);
+    shown.iter().map(ExplanationLine::printed).collect()
 }
 
 fn decision(row: &ExportRow) -> ReportDecision {
@@ -138,6 +164,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         now: issue.presence_in(Presence::label).to_owned(),
         absent_in: issue.absent_in().map(absence).unwrap_or_default(),
         absences: absences(&row.timeline()),
+        why: Vec::new(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),
@@ -264,6 +291,25 @@ mod tests {
             html.contains("Not found") && html.contains(&between),
             "{html}"
         );
+        let with_changes = ReportFrame {
+            options: ReportOptions {
+                changes: true,
+                ..ReportOptions::everything()
+            },
+            ..ReportFrame::default()
+        };
+        let explained = Export {
+            frame: Some(&with_changes),
+            ..export.clone()
+        };
+        let explained = write(&explained, &ReportFormat::Html).unwrap().bytes;
+        let explained = String::from_utf8(explained).unwrap();
+        let reason = "absent: a later scan ran its test and did not find it";
+        assert!(
+            explained.contains("Appendix: changes") && explained.contains(reason),
+            "{explained}"
+        );
+        assert!(!html.contains("Appendix: changes"), "{html}");
         let customer = Export {
             frame: None,
             ..export.clone()

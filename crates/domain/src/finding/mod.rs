@@ -13,9 +13,11 @@ pub(crate) use scandeck_wire::contract::named_enum;
 
 mod key;
 mod presence;
+mod presence_reason;
 mod retest_gap;
 
 pub use key::FindingKey;
 pub use presence::Presence;
+pub use presence_reason::PresenceReason;
 pub use retest_gap::RetestGap;
 pub use scandeck_wire::contract::verdict::{Reason, Verdict};

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::correlate::{Correlated, CorrelationInput, correlate};
 use super::event::{Baseline, Change, Decision, EventId, Identity, ManualFinding, Subject};
+use super::explain::lines;
 use super::listed::ListedFinding;
 use super::testing::Replica;
 use crate::finding::Verdict;
@@ -433,7 +434,30 @@ impl History {
         for ((_, one), (_, other)) in following.columns.iter().zip(&whole.columns) {
             assert_eq!(one.column().counts(), other.column().counts());
         }
+        assert_explained(&following);
         (self.last, self.is_first) = (following, false);
+    }
+}
+
+/// Every issue has a reason that fits its presence, and its explanation starts from the same
+/// comparison.
+fn assert_explained(rows: &Correlated) {
+    for (issue, assessment) in rows.issues.items().iter().zip(rows.assessments.iter()) {
+        let result = rows.earlier.presence_of(issue);
+        assert_eq!(
+            (issue.presence, issue.reason, issue.absent_in()),
+            (result.reason.presence(), result.reason, result.absent_in),
+            "{issue:?}"
+        );
+        let explanation = rows.earlier.explain(issue, assessment, &|finding| {
+            finding.texts().map_err(|error| error.to_string())
+        });
+        assert_eq!(explanation.reason, issue.reason);
+        let shown = lines(&explanation, |_| None);
+        assert!(
+            shown[0].text.contains(issue.reason.reason()),
+            "{shown:?} of {issue:?}"
+        );
     }
 }
 

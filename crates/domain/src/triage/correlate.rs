@@ -16,17 +16,19 @@ use jiff::civil::Date;
 
 use super::assessment::assessment;
 use super::changed_assets::changed_assets;
+use super::compare::occurrences;
 use super::event::EventId;
 use super::facts::FindingFacts;
 use super::finding_state::ManualFindingState;
 use super::issue::{Assessment, Assessments, Issue, Occurrence, RareIssueData};
 use super::listed::ListedFinding;
 use super::matching::{self, Assets, MatchedFinding};
-use super::presence::{Presences, ReadTimes};
+use super::presence::{PresenceResult, Presences, ReadTimes};
+use super::scan_index::ScanIndex;
 use super::state::TriageState;
-use super::timeline::{ScanIndex, TimelineEntry};
+use super::timeline::TimelineEntry;
 use super::{identity, rules};
-use crate::finding::{FindingKey, Presence};
+use crate::finding::{FindingKey, Presence, PresenceReason};
 use crate::query::source::column_from;
 use crate::query::{ColumnBuilder, Field};
 use crate::table::{Row, Table};
@@ -77,8 +79,8 @@ pub struct EarlierCorrelation {
     rules: Vec<Option<EventId>>,
     /// The assessment that undecided issues share.
     undecided: Arc<Assessment>,
-    /// The scans by target and tool, for timelines.
-    scans: Arc<ScanIndex>,
+    /// The scans by target and tool.
+    pub(super) scans: Arc<ScanIndex>,
 }
 
 impl PartialEq for CorrelationInput {
@@ -126,7 +128,11 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         let changed = changed_assets(earlier, input)?;
         Some(KnownIssues { earlier, changed })
     });
-    let mut issues = issues(input, known.as_ref());
+    let scans = match earlier.filter(|earlier| earlier.has_scans_of(input)) {
+        Some(earlier) => Arc::clone(&earlier.scans),
+        None => Arc::new(ScanIndex::new(input)),
+    };
+    let mut issues = issues(input, &scans, known.as_ref());
     let has_same_issues = |earlier: &&EarlierCorrelation| Arc::ptr_eq(&earlier.issues, &issues);
     let same = earlier.filter(has_same_issues);
     let undecided = earlier
@@ -147,10 +153,6 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
     }
     apply(input, &issues, &rules, &undecided, &mut assessments);
     let columns = decision_columns(input, &issues, &assessments);
-    let scans = match earlier.filter(|earlier| earlier.has_scans_of(input)) {
-        Some(earlier) => Arc::clone(&earlier.scans),
-        None => Arc::new(ScanIndex::new(input)),
-    };
     let next_earlier = EarlierCorrelation {
         input: CorrelationInput {
             earlier: None,
@@ -323,6 +325,44 @@ impl EarlierCorrelation {
         self.scans.timeline(&self.input, issue)
     }
 
+    /// Why an issue has its presence, with the scans that were compared.
+    pub fn presence_of(&self, issue: &Issue) -> PresenceResult {
+        if issue.manual().is_some() {
+            return PresenceResult {
+                reason: PresenceReason::Manual,
+                ..PresenceResult::default()
+            };
+        }
+        let row = self.matched(issue);
+        let scans = row.seen.iter().chain(&row.stand_ins);
+        let scans = scans.filter_map(|&at| self.input.findings.items()[at].task_id());
+        let series = scans.filter_map(|scan| Some(self.scans.place(scan)?.0));
+        Presences::of_series(&self.input, &self.scans, series).of(&row)
+    }
+
+    /// The occurrences of an issue. Which findings of other scans stand in for one of several equal
+    /// findings is known only after those of its asset were matched.
+    fn matched(&self, issue: &Issue) -> MatchedFinding {
+        if issue.identity.ordinal > 0 {
+            let of_asset = matching::of_asset(&self.input, &issue.identity.asset);
+            let mut same = of_asset.into_iter();
+            if let Some(row) = same.find(|row| row.identity.key == issue.key()) {
+                return row;
+            }
+        }
+        let mut seen: Vec<usize> = occurrences(issue)
+            .filter_map(|finding| self.input.findings.position(finding.id))
+            .collect();
+        seen.reverse();
+        MatchedFinding {
+            identity: Arc::new(issue.identity.clone()),
+            seen,
+            stand_ins: Vec::new(),
+            lost: false,
+            earlier_decision: None,
+        }
+    }
+
     /// Whether scans and findings are the same.
     fn has_scans_of(&self, input: &CorrelationInput) -> bool {
         Arc::ptr_eq(&self.input.findings, &input.findings)
@@ -351,7 +391,11 @@ impl EarlierCorrelation {
 }
 
 /// All issues, ordered by the first scan that found them.
-fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Table<Issue>> {
+fn issues(
+    input: &CorrelationInput,
+    scans: &ScanIndex,
+    known: Option<&KnownIssues<'_>>,
+) -> Arc<Table<Issue>> {
     let positions = known.map_or_else(
         || (0..input.findings.len()).collect(),
         |known| known.changed_findings(input),
@@ -362,7 +406,7 @@ fn issues(input: &CorrelationInput, known: Option<&KnownIssues<'_>>) -> Arc<Tabl
     };
     let mut issues: Vec<Arc<Issue>> = Vec::new();
     if !positions.is_empty() {
-        let presences = Presences::new(input);
+        let presences = Presences::new(input, scans);
         issues.reserve_exact(positions.len());
         for batch in matching::batches(input, positions) {
             let rows = matching::rows(input, &batch);
@@ -464,8 +508,8 @@ fn issue(input: &CorrelationInput, presences: &Presences, row: MatchedFinding) -
         finding: latest.finding,
         earlier,
         severity,
-        presence: result.presence,
-        retest_gap: result.gap,
+        presence: result.reason.presence(),
+        reason: result.reason,
         first_seen: first_seen.into(),
         last_seen: latest.at.into(),
         rare: rare.boxed(),
@@ -530,7 +574,7 @@ fn manual_issue(
         finding: Arc::new(finding.into()),
         severity: severity(input, manual.key),
         presence: Presence::Unchanged,
-        retest_gap: None,
+        reason: PresenceReason::Manual,
         first_seen: made.into(),
         last_seen: made.into(),
         rare: RareIssueData {

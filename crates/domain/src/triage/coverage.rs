@@ -18,7 +18,7 @@ const COVERAGE: &str = "coverage.";
 
 /// Parameters that change the pace of a scan, or nothing on the wire.
 #[rustfmt::skip]
-const PACE: &[&str] = &[
+pub(super) const PACE: &[&str] = &[
     "requests_per_second", "rate", "pace", "delay", "threads", "concurrency", "timeout", "max_scan_time",
     "report_callback", "callback", "name", "label", "description", "notifications",
 ];
@@ -80,6 +80,17 @@ impl IncompleteTests {
             .find(|(_, tests)| lists(tests, vuln_id))
             .map(|(gap, _)| *gap)
     }
+
+    /// The row that lists the test of this kind of finding as incomplete: cause, requests, tests.
+    pub(super) fn row_about(&self, scan: ScanId, vuln_id: &str) -> Option<&[String]> {
+        let listed = self.scans.get(&scan)?.iter();
+        let rows = listed.filter_map(|(_, tests)| match tests {
+            EvidenceView::Table { rows, .. } => Some(rows),
+            _ => None,
+        });
+        let mut rows = rows.flatten();
+        rows.find(|row| names(row, vuln_id)).map(Vec::as_slice)
+    }
 }
 
 /// The evidence; evidence that cannot be read names an unknown test.
@@ -97,13 +108,16 @@ fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
     let EvidenceView::Table { rows, .. } = tests else {
         return false;
     };
-    // A last row "and N more" has one cell: what it names is unknown.
-    rows.iter().any(|row| match row.get(2) {
-        Some(tests) => tests
+    rows.iter().any(|row| names(row, vuln_id))
+}
+
+/// A last row "and N more" has one cell: what it names is unknown.
+fn names(row: &[String], vuln_id: &str) -> bool {
+    row.get(2).is_none_or(|tests| {
+        tests
             .split(',')
             .map(str::trim)
-            .any(|test| !test.is_empty() && vuln_id.starts_with(test)),
-        None => true,
+            .any(|test| !test.is_empty() && vuln_id.starts_with(test))
     })
 }
 
@@ -164,7 +178,7 @@ pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
 
 /// Whether the value selects nothing: null, or an object like the `spider` that a service records
 /// for custom scans.
-fn is_default(value: &Value) -> bool {
+pub(super) fn is_default(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Object(fields) => fields.values().all(|field| match field {

@@ -7,7 +7,9 @@ use jiff::civil::Date;
 
 use super::event::{EventId, Identity, Sighting};
 use super::listed::ListedFinding;
-use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict, named_enum};
+use crate::finding::{
+    FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
+};
 use scandeck_wire::contract::{CompactStamp, FindingId, Risk, ScanId, Shared, Stamp, ids};
 
 ids! {
@@ -55,8 +57,8 @@ pub struct Issue {
     pub severity: Option<Risk>,
     /// Presence compared with the previous scan or the baseline.
     pub presence: Presence,
-    /// Why it was not retested, if it was not.
-    pub retest_gap: Option<RetestGap>,
+    /// Why it has this presence.
+    pub reason: PresenceReason,
     /// Start of the first scan that found it.
     pub first_seen: CompactStamp,
     /// Start of the last scan that found it.
@@ -101,6 +103,11 @@ impl Issue {
     /// Class of the finding.
     pub fn class(&self) -> &Shared {
         &self.identity.class
+    }
+
+    /// Why it was not retested, if it was not.
+    pub fn retest_gap(&self) -> Option<RetestGap> {
+        self.reason.gap()
     }
 
     /// The last scan that proved its absence, if it is absent.

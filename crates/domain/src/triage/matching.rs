@@ -94,6 +94,22 @@ pub(super) fn rows(input: &CorrelationInput, batch: &MatchingBatch) -> Vec<Match
     matching.finish()
 }
 
+/// The findings of one asset.
+pub(super) fn of_asset(input: &CorrelationInput, asset: &str) -> Vec<MatchedFinding> {
+    let mut assets = Assets::new(input);
+    let findings = input.findings.items().iter().enumerate();
+    let positions = findings
+        .filter(|(_, finding)| *assets.of(finding) == *asset)
+        .map(|(at, _)| at)
+        .collect();
+    let batch = MatchingBatch {
+        number: 0,
+        count: 1,
+        positions,
+    };
+    rows(input, &batch)
+}
+
 /// The identities of the findings at these positions; the others are blank.
 fn identities(input: &CorrelationInput, positions: &[usize]) -> Vec<Arc<Identity>> {
     let mut identifier = Identifier::new(&input.alias);

@@ -27,6 +27,7 @@ pub mod defaults;
 pub mod draft;
 pub mod event;
 pub mod evidence_digest;
+pub mod explain;
 pub mod facts;
 pub mod finding_columns;
 mod finding_state;
@@ -46,6 +47,7 @@ mod record;
 pub mod retest;
 mod row;
 mod rules;
+mod scan_index;
 pub mod settings;
 pub mod state;
 pub mod store;
@@ -69,13 +71,13 @@ pub use retest::{RETEST_SETTING, Retest, RetestFinding, RetestResult, RetestScan
 pub use settings::{OWN_ADDRESSES, StoredSettings};
 pub use store::{ArrivedEvent, OpenedDecisions, Store, StoreError, TeamLog};
 
-pub use crate::finding::{FindingKey, Presence, Reason, RetestGap, Verdict};
+pub use crate::finding::{FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict};
 pub use correlate::{Correlated, CorrelationInput, EarlierCorrelation, correlate, reassess};
 pub use event::{
     Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject,
 };
 pub use issue::{Assessment, Assessments, Issue, IssueId};
-pub use presence::ReadTimes;
+pub use presence::{ComparedScans, PresenceResult, ReadTimes};
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
 pub use timeline::{ScanSighting, TimelineEntry};

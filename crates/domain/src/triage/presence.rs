@@ -16,30 +16,20 @@ use jiff::tz::TimeZone;
 
 use super::change_detection;
 use super::correlate::CorrelationInput;
-use super::coverage::{self, IncompleteTests};
+use super::coverage;
 use super::event::Baseline;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
-use crate::finding::{Presence, RetestGap};
-use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
+use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
+use crate::finding::{Presence, PresenceReason, RetestGap};
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Stamp};
 
-/// Scans of one target and tool, oldest first.
-#[derive(Default)]
-struct Series<'a> {
-    scans: Vec<&'a Scan>,
-    /// True for ended scans whose findings were fetched.
-    is_over: Vec<bool>,
-    /// Position of the baseline. `Some(None)`: no scan had ended on its day.
-    pinned: Option<Option<usize>>,
-}
-
-/// All scans by target and tool.
+/// The scans by target and tool, with the baseline.
 pub(super) struct Presences<'a> {
     input: &'a CorrelationInput,
-    series: HashMap<(TargetId, i64), Series<'a>>,
-    tests: IncompleteTests,
-    /// Series and position of each scan.
-    at: HashMap<ScanId, ((TargetId, i64), usize)>,
+    index: &'a ScanIndex,
+    /// Position of the baseline in a series. `None`: no scan had ended on its day.
+    pinned: HashMap<SeriesKey, Option<usize>>,
 }
 
 /// When findings were fetched, by the clock of this machine.
@@ -57,149 +47,195 @@ pub struct ReadTimes {
 
 /// When a scan started, and its id.
 type SeriesPlace = (Option<Stamp>, ScanId);
-/// The presence of an issue, with the reason if it was not retested, and the last scan that proved
-/// its absence.
+
+/// Why an issue has its presence, the scans that were compared, and the last scan that proved its
+/// absence.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PresenceResult {
-    pub presence: Presence,
-    pub gap: Option<RetestGap>,
+    pub reason: PresenceReason,
     pub absent_in: Option<AbsenceProof>,
+    pub compared: ComparedScans,
 }
 
-/// A scan that found an issue (series and position), and the position of the occurrence.
-type SeriesSighting = ((TargetId, i64), usize, usize);
+/// The scans that a presence follows from. Positions are those of the table of findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ComparedScans {
+    /// The last scan that found the issue.
+    pub found_by: Option<ScanId>,
+    /// The scan that it is compared with: an earlier one; of an issue that is absent or not
+    /// retested, the later one.
+    pub with: Option<ScanId>,
+    /// Position of the finding of the last scan.
+    pub now: Option<usize>,
+    /// Position of an earlier finding, if there is one.
+    pub then: Option<usize>,
+}
+
+/// A scan that found an issue.
+#[derive(Clone, Copy)]
+struct SeriesSighting {
+    series: SeriesKey,
+    /// Position of the scan in its series.
+    number: usize,
+    /// Position of the occurrence.
+    finding: usize,
+}
 
 impl<'a> Presences<'a> {
-    pub fn new(input: &'a CorrelationInput) -> Self {
-        let mut series: HashMap<(TargetId, i64), Series> = HashMap::new();
-        for scan in input.scans.items() {
-            series
-                .entry((scan.target_id, scan.tool_id))
-                .or_default()
-                .scans
-                .push(scan);
+    /// For the rows of all scans.
+    pub fn new(input: &'a CorrelationInput, index: &'a ScanIndex) -> Self {
+        Self::of_series(input, index, index.series.keys().copied())
+    }
+
+    /// For rows whose scans are of these targets and tools.
+    pub fn of_series(
+        input: &'a CorrelationInput,
+        index: &'a ScanIndex,
+        keys: impl Iterator<Item = SeriesKey>,
+    ) -> Self {
+        let mut pinned = HashMap::new();
+        if let Some(baseline) = input.state.baseline(&input.workspace) {
+            let pin = |key: SeriesKey| {
+                let scans = index.series.get(&key)?;
+                Some((key, pinned_by(scans, baseline)?))
+            };
+            pinned.extend(keys.filter_map(pin));
         }
-        let mut at = HashMap::new();
-        let counts = finding_counts(input);
-        for (key, series) in &mut series {
-            series.scans.sort_by_key(|scan| chronological(scan));
-            series.is_over = series
-                .scans
-                .iter()
-                .map(|scan| is_over(scan, &counts, input))
-                .collect();
-            at.extend(
-                series
-                    .scans
-                    .iter()
-                    .enumerate()
-                    .map(|(number, scan)| (scan.id, (*key, number))),
-            );
-            series.pinned = input
-                .state
-                .baseline(&input.workspace)
-                .and_then(|baseline| series.pinned_by(baseline));
-        }
-        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
         Self {
             input,
-            series,
-            tests,
-            at,
+            index,
+            pinned,
         }
     }
 
     /// The presence of a row.
     pub fn of(&self, row: &MatchedFinding) -> PresenceResult {
         if row.lost {
-            let (presence, gap) = (Presence::NotRetested, Some(RetestGap::Ambiguous));
+            let now = row.seen.last().copied();
+            let found_by = now.and_then(|at| self.input.findings.items()[at].task_id());
             return PresenceResult {
-                presence,
-                gap,
+                reason: PresenceReason::NotRetested(RetestGap::Ambiguous),
                 absent_in: None,
+                compared: ComparedScans {
+                    found_by,
+                    now,
+                    ..ComparedScans::default()
+                },
             };
         }
-        let sighting = |&at: &usize| {
-            let scan = self.input.findings.items()[at].task_id()?;
-            self.at
-                .get(&scan)
-                .map(|&(series, number)| (series, number, at))
-        };
         // Own occurrences come after the stand-ins and win within the same scan.
-        let mut all: Vec<_> = row
+        let mut all: Vec<SeriesSighting> = row
             .stand_ins
             .iter()
             .chain(&row.seen)
-            .filter_map(sighting)
+            .filter_map(|&at| self.sighting(at))
             .collect();
-        all.sort_by_key(|&(series, number, _)| (series, number));
+        all.sort_by_key(|seen| (seen.series, seen.number));
         let by_series: Vec<_> = all
-            .chunk_by(|a, b| a.0 == b.0)
+            .chunk_by(|a, b| a.series == b.series)
             .filter_map(|seen| self.in_series(seen))
             .collect();
-        let gap = by_series.iter().find_map(|(_, result)| result.gap);
-        let present = by_series
-            .iter()
-            .map(|(place, result)| (place, result.presence))
-            .filter(|(_, presence)| !matches!(presence, Presence::Absent | Presence::NotRetested));
-        let presence = match present.max_by_key(|(place, _)| *place) {
-            // Another tool found it before, so it is not new.
-            Some((place, Presence::New)) if self.was_seen_before(row, *place, by_series.len()) => {
-                Presence::Unchanged
-            }
-            Some((_, presence)) => presence,
-            None if gap.is_some() => Presence::NotRetested,
-            None if by_series.is_empty() => Presence::Unchanged,
-            None => Presence::Absent,
+        self.joined(row, &by_series)
+    }
+
+    /// The presence over all series: a series that found it wins over those that did not, and a
+    /// series that did not test for it over those that prove its absence.
+    fn joined(
+        &self,
+        row: &MatchedFinding,
+        by_series: &[(SeriesPlace, PresenceResult)],
+    ) -> PresenceResult {
+        let is_present = |result: &PresenceResult| {
+            !matches!(
+                result.reason.presence(),
+                Presence::Absent | Presence::NotRetested
+            )
         };
-        let proofs = by_series.iter().filter_map(|(_, result)| result.absent_in);
-        let absent_in = proofs
-            .max_by_key(|proof| (proof.at.get(), proof.scan))
-            .filter(|_| presence == Presence::Absent);
-        PresenceResult {
-            presence,
-            gap: gap.filter(|_| presence == Presence::NotRetested),
-            absent_in,
+        let present = by_series.iter().filter(|(_, result)| is_present(result));
+        if let Some((place, result)) = present.max_by_key(|(place, _)| *place) {
+            let earlier = (result.reason.presence() == Presence::New && by_series.len() > 1)
+                .then(|| self.found_elsewhere(row, *place))
+                .flatten();
+            return match earlier {
+                // Another tool found it before, so it is not new.
+                Some(then) => PresenceResult {
+                    reason: PresenceReason::FoundByOtherTool,
+                    compared: ComparedScans {
+                        with: self.input.findings.items()[then].task_id(),
+                        then: Some(then),
+                        ..result.compared
+                    },
+                    ..result.clone()
+                },
+                None => result.clone(),
+            };
+        }
+        let mut results = by_series.iter().map(|(_, result)| result);
+        if let Some(untested) = results.find(|result| result.reason.gap().is_some()) {
+            return untested.clone();
+        }
+        let proved = |result: &&PresenceResult| {
+            let proof = result.absent_in;
+            proof.map(|proof| (proof.at.get(), proof.scan))
+        };
+        let absent = by_series.iter().map(|(_, result)| result);
+        match absent.max_by_key(proved) {
+            Some(absent) => absent.clone(),
+            None => {
+                let now = row.seen.last().copied();
+                let found_by = now.and_then(|at| self.input.findings.items()[at].task_id());
+                PresenceResult {
+                    compared: ComparedScans {
+                        found_by,
+                        now,
+                        ..ComparedScans::default()
+                    },
+                    ..PresenceResult::default()
+                }
+            }
         }
     }
 
-    fn was_seen_before(
-        &self,
-        row: &MatchedFinding,
-        (start, id): SeriesPlace,
-        series: usize,
-    ) -> bool {
-        let here = self.at.get(&id).map(|(key, _)| *key);
-        let elsewhere = |at: &usize| {
-            let scan = self.input.findings.items()[*at]
+    fn sighting(&self, finding: usize) -> Option<SeriesSighting> {
+        let scan = self.input.findings.items()[finding].task_id()?;
+        let (series, number) = self.index.place(scan)?;
+        Some(SeriesSighting {
+            series,
+            number,
+            finding,
+        })
+    }
+
+    /// The last finding of another target or tool before a scan.
+    fn found_elsewhere(&self, row: &MatchedFinding, (start, id): SeriesPlace) -> Option<usize> {
+        let here = self.index.place(id).map(|(key, _)| key);
+        let elsewhere = |at: &&usize| {
+            let scan = self.input.findings.items()[**at]
                 .task_id()
                 .and_then(|scan| self.input.scans.get(scan));
             scan.is_some_and(|scan| {
                 Some((scan.target_id, scan.tool_id)) != here && scan.start_time < start
             })
         };
-        series > 1 && row.seen.iter().any(elsewhere)
+        row.seen.iter().rev().find(elsewhere).copied()
     }
 
     /// The presence in one series, with the start of the last scan that found it. `seen`: the scans
     /// that found it. The last scan that did not test for it gives the reason.
     fn in_series(&self, seen: &[SeriesSighting]) -> Option<(SeriesPlace, PresenceResult)> {
-        let &(key, last, now) = seen.last()?;
-        let series = self.series.get(&key)?;
+        let &latest = seen.last()?;
+        let scans = self.index.series.get(&latest.series)?;
+        let last = &scans.get(latest.number)?.scan;
         let (mut absent_in, mut first, mut untested) = (None, None, None);
-        let vuln_id = &self.input.findings.items()[now].vuln_id;
-        for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
-            match coverage::gap(
-                series.scans[later],
-                series.scans[last],
-                vuln_id,
-                &self.tests,
-            ) {
+        let vuln_id = &self.input.findings.items()[latest.finding].vuln_id;
+        let later = scans[latest.number + 1..].iter();
+        for after in later.filter(|after| after.is_over) {
+            match coverage::gap(&after.scan, last, vuln_id, &self.index.tests) {
                 None => {
-                    absent_in = Some(series.scans[later]);
+                    absent_in = Some(&after.scan);
                     first = first.or(absent_in);
                 }
-                gap => untested = gap,
+                Some(gap) => untested = Some((gap, after.scan.id)),
             }
         }
         let since = first.and_then(|scan| scan.start_time).into();
@@ -208,83 +244,138 @@ impl<'a> Presences<'a> {
             at: scan.start_time.into(),
             since,
         });
-        let (presence, gap) = match (absent_in, untested) {
-            (Some(_), _) => (Presence::Absent, None),
-            (None, Some(gap)) => (Presence::NotRetested, Some(gap)),
-            (None, None) => (self.against(series, seen, last, now), None),
+        let (reason, with, then) = match (absent_in, untested) {
+            (Some(proof), _) => (PresenceReason::NotFoundAgain, Some(proof.scan), None),
+            (None, Some((gap, scan))) => (PresenceReason::NotRetested(gap), Some(scan), None),
+            (None, None) => {
+                let against = self.against(scans, seen, latest);
+                (against.reason, against.with, against.then)
+            }
         };
-        let place = (series.scans[last].start_time, series.scans[last].id);
+        let compared = ComparedScans {
+            found_by: Some(last.id),
+            with,
+            now: Some(latest.finding),
+            then,
+        };
         Some((
-            place,
+            (last.start_time, last.id),
             PresenceResult {
-                presence,
-                gap,
+                reason,
                 absent_in,
+                compared,
             },
         ))
     }
 
+    /// The comparison of the last scan that found it with the one before, or with the baseline.
     fn against(
         &self,
-        series: &Series,
+        scans: &[IndexedScan],
         seen: &[SeriesSighting],
-        last: usize,
-        now: usize,
-    ) -> Presence {
-        let findings = self.input.findings.items();
-        // A scan that did not finish knows less about its findings.
-        let is_complete = series.scans[last].status_name == ScanStatus::Finished;
-        let compared = |before: usize| match is_complete
-            && change_detection::is_changed(&findings[before], &findings[now])
-        {
-            true => Presence::Changed,
-            false => Presence::Unchanged,
-        };
-        let before = match series.pinned {
-            Some(Some(pinned)) if pinned >= last => return Presence::Unchanged,
+        latest: SeriesSighting,
+    ) -> EarlierComparison {
+        let last = latest.number;
+        let pinned = self.pinned.get(&latest.series).copied();
+        let before = match pinned {
+            Some(Some(pinned)) if pinned >= last => {
+                return EarlierComparison {
+                    reason: PresenceReason::InBaseline,
+                    with: Some(scans[pinned].scan.id),
+                    then: None,
+                };
+            }
             Some(pinned) => pinned,
-            None => series.before(last),
+            None => comparable_before(scans, last),
+        };
+        let compared = |earlier: SeriesSighting| EarlierComparison {
+            reason: self.evidence_reason(&scans[last].scan, earlier.finding, latest.finding),
+            with: Some(scans[earlier.number].scan.id),
+            then: Some(earlier.finding),
         };
         let Some(before) = before else {
             let earlier = seen
                 .iter()
                 .rev()
-                .find(|seen| seen.1 < last && series.pinned.is_none());
-            return earlier.map_or(Presence::New, |seen| compared(seen.2));
+                .find(|seen| seen.number < last && pinned.is_none());
+            let reason = match pinned {
+                Some(_) => PresenceReason::NoScanInBaseline,
+                None => PresenceReason::FirstScan,
+            };
+            return earlier.map_or(EarlierComparison::without(reason), |seen| compared(*seen));
         };
-        match (
-            seen.iter().rev().find(|seen| seen.1 == before),
-            seen[0].1 < before,
-        ) {
-            (Some(seen), _) => compared(seen.2),
-            (None, true) => Presence::Reappeared,
-            (None, false) => Presence::New,
+        if let Some(same) = seen.iter().rev().find(|seen| seen.number == before) {
+            return compared(*same);
+        }
+        let earlier = seen.iter().rev().find(|seen| seen.number < before);
+        let reason = match (earlier, pinned) {
+            (Some(_), _) => PresenceReason::FoundAgain,
+            (None, Some(_)) => PresenceReason::NotInBaseline,
+            (None, None) => PresenceReason::NotFoundBefore,
+        };
+        EarlierComparison {
+            reason,
+            with: Some(scans[before].scan.id),
+            then: earlier.map(|seen| seen.finding),
+        }
+    }
+
+    /// Whether the evidence of a finding changed. A scan that did not finish knows less about its
+    /// findings.
+    fn evidence_reason(&self, last: &Scan, before: usize, now: usize) -> PresenceReason {
+        let findings = self.input.findings.items();
+        if last.status_name != ScanStatus::Finished {
+            PresenceReason::IncompleteEvidence
+        } else if change_detection::is_changed(&findings[before], &findings[now]) {
+            PresenceReason::OtherEvidence
+        } else {
+            PresenceReason::SameEvidence
         }
     }
 }
 
-impl Series<'_> {
-    /// The last finished scan before this one with the same parameters.
-    fn before(&self, number: usize) -> Option<usize> {
-        let now = self.scans[number];
-        (0..number)
-            .rev()
-            .filter(|&at| self.is_over[at] && self.scans[at].status_name == ScanStatus::Finished)
-            .find(|&at| coverage::params_gap(self.scans[at], now).is_none())
-    }
+/// The comparison of a scan with an earlier one.
+struct EarlierComparison {
+    reason: PresenceReason,
+    with: Option<ScanId>,
+    /// Position of the earlier finding.
+    then: Option<usize>,
+}
 
-    /// A baseline of scans does not affect other targets and tools.
-    fn pinned_by(&self, baseline: &Baseline) -> Option<Option<usize>> {
-        match baseline {
-            Baseline::Scans(scans) => {
-                let scans: BTreeSet<&ScanId> = scans.iter().collect();
-                self.scans
-                    .iter()
-                    .rposition(|scan| scans.contains(&scan.id))
-                    .map(Some)
-            }
-            Baseline::Day(day) => Some(self.scans.iter().rposition(|scan| ended_by(scan, *day))),
+impl EarlierComparison {
+    fn without(reason: PresenceReason) -> Self {
+        Self {
+            reason,
+            with: None,
+            then: None,
         }
+    }
+}
+
+/// The last finished scan before this one with the same parameters.
+fn comparable_before(scans: &[IndexedScan], number: usize) -> Option<usize> {
+    let now = &scans[number].scan;
+    (0..number)
+        .rev()
+        .filter(|&at| scans[at].is_over && scans[at].scan.status_name == ScanStatus::Finished)
+        .find(|&at| coverage::params_gap(&scans[at].scan, now).is_none())
+}
+
+/// The position of the baseline. A baseline of scans does not affect other targets and tools.
+fn pinned_by(series: &[IndexedScan], baseline: &Baseline) -> Option<Option<usize>> {
+    match baseline {
+        Baseline::Scans(scans) => {
+            let scans: BTreeSet<&ScanId> = scans.iter().collect();
+            series
+                .iter()
+                .rposition(|indexed| scans.contains(&indexed.scan.id))
+                .map(Some)
+        }
+        Baseline::Day(day) => Some(
+            series
+                .iter()
+                .rposition(|indexed| ended_by(&indexed.scan, *day)),
+        ),
     }
 }
 
@@ -293,35 +384,6 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
         .end_time
         .map(|end| end.0.to_zoned(TimeZone::UTC).date());
     scan.status_name == ScanStatus::Finished && ended.is_some_and(|ended| ended <= day)
-}
-
-/// Order of scans in time; those that did not start are last.
-pub(super) fn chronological(scan: &Scan) -> (bool, Option<Stamp>, ScanId) {
-    (scan.start_time.is_none(), scan.start_time, scan.id)
-}
-
-/// Known findings of each scan.
-pub(super) fn finding_counts(input: &CorrelationInput) -> HashMap<ScanId, i64> {
-    let mut counts: HashMap<ScanId, i64> = HashMap::new();
-    for scan in input
-        .findings
-        .items()
-        .iter()
-        .filter_map(|finding| finding.task_id())
-    {
-        *counts.entry(scan).or_default() += 1;
-    }
-    counts
-}
-
-/// True for ended scans whose findings were fetched.
-pub(super) fn is_over(
-    scan: &Scan,
-    counts: &HashMap<ScanId, i64>,
-    input: &CorrelationInput,
-) -> bool {
-    let count = counts.get(&scan.id).copied().unwrap_or(0);
-    scan.has_ended() && !input.unread.contains(&scan.id) && is_read(scan, count, &input.read)
 }
 
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its

@@ -167,13 +167,13 @@ fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
     };
     let git = of("web.exposed.git");
     assert_eq!(
-        (git.presence, git.retest_gap),
+        (git.presence, git.retest_gap()),
         (NotRetested, Some(RetestGap::Blocked))
     );
     assert_eq!(
         (
             of("web.header.csp_missing").presence,
-            of("web.header.csp_missing").retest_gap
+            of("web.header.csp_missing").retest_gap()
         ),
         (Absent, None)
     );

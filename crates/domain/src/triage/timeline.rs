@@ -6,17 +6,17 @@
 //!     running, or not read yet ─► left out
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::compare::occurrences;
 use super::correlate::CorrelationInput;
-use super::coverage::{self, IncompleteTests};
+use super::coverage;
 use super::issue::Issue;
 use super::listed::ListedFinding;
-use super::presence::{chronological, finding_counts, is_over};
+use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
 use crate::finding::RetestGap;
-use scandeck_wire::contract::{Scan, ScanId, Stamp, TargetId};
+use scandeck_wire::contract::{Scan, ScanId, Stamp};
 
 /// What a scan says about an issue.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,38 +39,11 @@ pub struct TimelineEntry {
     pub outcome: ScanSighting,
 }
 
-/// A scan, and whether all its findings are known.
-type IndexedScan = (Arc<Scan>, bool);
-
-/// All scans by target and tool, oldest first.
-#[derive(Debug, Default)]
-pub(super) struct ScanIndex {
-    series: HashMap<(TargetId, i64), Vec<IndexedScan>>,
-    tests: IncompleteTests,
-}
-
 impl ScanIndex {
-    pub fn new(input: &CorrelationInput) -> Self {
-        let counts = finding_counts(input);
-        let mut series: HashMap<(TargetId, i64), Vec<IndexedScan>> = HashMap::new();
-        for scan in input.scans.items() {
-            let indexed = (Arc::clone(scan), is_over(scan, &counts, input));
-            series
-                .entry((scan.target_id, scan.tool_id))
-                .or_default()
-                .push(indexed);
-        }
-        series
-            .values_mut()
-            .for_each(|scans| scans.sort_by_key(|(scan, _)| chronological(scan)));
-        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
-        Self { series, tests }
-    }
-
     /// The history of an issue, latest first.
     pub fn timeline(&self, input: &CorrelationInput, issue: &Issue) -> Vec<TimelineEntry> {
         let mut entries = Vec::new();
-        let mut seen: BTreeMap<(TargetId, i64), BTreeSet<ScanId>> = BTreeMap::new();
+        let mut seen: BTreeMap<SeriesKey, BTreeSet<ScanId>> = BTreeMap::new();
         for finding in occurrences(issue) {
             let scan = finding.task_id().and_then(|id| input.scans.get(id));
             if let Some(scan) = scan {
@@ -107,7 +80,7 @@ impl ScanIndex {
     ) -> Vec<TimelineEntry> {
         let mut entries = Vec::new();
         let mut last: Option<&Scan> = None;
-        for (scan, is_over) in scans {
+        for IndexedScan { scan, is_over } in scans {
             if seen.contains(&scan.id) {
                 last = Some(scan);
             } else if let Some(last) = last.filter(|_| *is_over) {
@@ -134,7 +107,7 @@ impl ScanIndex {
 mod tests {
     use super::*;
     use crate::triage::testing::TriageFixture;
-    use scandeck_wire::contract::ScanStatus;
+    use scandeck_wire::contract::{ScanStatus, TargetId};
 
     /// The scans of the last finding, latest first: `s` seen, `a` absent, `n` not retested.
     fn shape(fixture: &TriageFixture) -> String {

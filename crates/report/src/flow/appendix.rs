@@ -1,11 +1,11 @@
-//! The appendix: the ids of findings and scans, the scans with their settings, the history. Nothing
-//! of it is needed to read the report.
+//! The appendix: the ids of findings and scans, the scans with their settings, the history, why
+//! findings changed. Nothing of it is needed to read the report.
 
 use super::grid::Grid;
-use super::{Block, Each};
+use super::{Block, Each, heading};
 use crate::RenderError;
 use crate::view::{Fact, ProofLimit, View, stamp};
-use scandeck_wire::text::clean_for_print as clean;
+use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
 pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
     let words = view.words();
@@ -94,4 +94,26 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
         }
     }
     grid.pass(each)
+}
+
+/// Why each finding is new, changed, absent, reappeared or not retested.
+pub fn walk_changes(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    let mut has_changes = false;
+    for chapter in &view.contents {
+        for read in chapter.entries(ProofLimit::NOTHING, 0) {
+            let (found, entry) = read?;
+            let lines = found.decided.map(|decided| decided.why).unwrap_or_default();
+            if lines.is_empty() {
+                continue;
+            }
+            has_changes = true;
+            let title = format!("{} {}, {}", entry.number, entry.name, entry.place);
+            heading(each, 2, &title, 0, false)?;
+            each(Block::Verbatim(&clean_text(&lines.join("\n"))))?;
+        }
+    }
+    if has_changes {
+        return Ok(());
+    }
+    each(Block::Remark(view.words().get("text.no_changes")))
 }

@@ -119,6 +119,7 @@ enum Part {
     Ids,
     Coverage,
     History,
+    Changes,
 }
 
 impl Part {
@@ -131,6 +132,7 @@ impl Part {
             Self::Ids => "heading.appendix_ids",
             Self::Coverage => "heading.appendix_coverage",
             Self::History => "heading.appendix_history",
+            Self::Changes => "heading.appendix_changes",
         })
     }
 }
@@ -162,6 +164,10 @@ impl Outline {
             (Part::Ids, options.appendix && !view.contents.is_empty()),
             (Part::Coverage, view.scans().len() > 0),
             (Part::History, options.history && !view.contents.is_empty()),
+            (
+                Part::Changes,
+                options.changes && view.with_decisions() && !view.contents.is_empty(),
+            ),
         ];
         let present = |parts: &[(Part, bool)]| {
             let present = parts.iter().filter(|(_, is_present)| *is_present);
@@ -234,6 +240,7 @@ pub fn walk(view: &View<'_>, limits: FlowLimits, each: Each<'_>) -> Result<(), R
         match one {
             Part::Ids => appendix::walk_ids(view, each)?,
             Part::Coverage => appendix::walk_coverage(view, each)?,
+            Part::Changes => appendix::walk_changes(view, each)?,
             _ => appendix::walk_history(view, each)?,
         }
     }

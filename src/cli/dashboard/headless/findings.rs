@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, decide, export.
+//! `scandeck findings`: list, show, explain, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use super::print::{cells, or_dash};
 use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
-use super::{HeadlessSession, PrintTable, ServiceArgs};
+use super::{HeadlessSession, PrintTable, ServiceArgs, explain};
 use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::{Export, ExportFile, ExportFormat, ExportRow, ReportFrame};
@@ -49,6 +49,13 @@ enum FindingsCommand {
     /// Show one finding with its decisions
     #[command(after_help = "Example:\n  scandeck findings show 4711")]
     Show {
+        /// Id of any occurrence, or fingerprint
+        #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
+        id: String,
+    },
+    /// Explain why a finding is new, changed, absent, reappeared or not retested
+    #[command(after_help = "Example:\n  scandeck findings explain 4711 --json")]
+    Explain {
         /// Id of any occurrence, or fingerprint
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
@@ -137,6 +144,7 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
             print(&session, &rows.matching(&choice.query()))?;
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
+        FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
     }

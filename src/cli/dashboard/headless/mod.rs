@@ -20,6 +20,7 @@ pub mod case;
 pub mod decide;
 pub mod decisions;
 pub mod diff;
+mod explain;
 pub mod findings;
 pub mod gate;
 pub mod logger;

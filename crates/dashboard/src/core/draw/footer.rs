@@ -14,7 +14,7 @@ use crate::ui::{Cx, Hint, draw_line, format, hint_line, indented, key, numbered}
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use scandeck_client::calls::ApiCall;
 use scandeck_domain::query::{Column, Field, Flag, Values};
-use scandeck_domain::triage::Issue;
+use scandeck_domain::triage::{Issue, Presence};
 use scandeck_wire::contract::{Scan, Wordlist};
 
 /// `has_matches` is false after a search without a match.
@@ -64,6 +64,7 @@ fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
             | Modal::Rules(_)
             | Modal::Alerts(_)
             | Modal::Plot(_)
+            | Modal::Why(_)
             | Modal::Setup(_)
             | Modal::Line(_)
             | Modal::Command(_),
@@ -95,6 +96,9 @@ fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
             .iter()
             .any(|field| field.shown && matches!(field.value, FieldValue::Choice { .. })),
         Some(Modal::Command(_)) => false,
+        Some(Modal::Why(why)) => {
+            hint.action == Action::Edit(EditAction::Close) || why.step(hint.action).is_some()
+        }
         _ => true,
     };
     hints
@@ -295,6 +299,9 @@ fn has_no_use(cx: &Cx<'_>, action: Action) -> bool {
         (Pane::Activity, Action::Item(ItemAction::CancelCall)) if marked(cx) == 0 => model
             .selected_item::<ApiCall>()
             .is_none_or(|call| call.end.is_some()),
+        (Pane::Findings | Pane::Board, Action::Item(ItemAction::Why)) => model
+            .issue_at_hand()
+            .is_none_or(|issue| issue.presence == Presence::Unchanged),
         (Pane::Findings, Action::Item(ItemAction::Edit)) => model
             .selected_item::<Issue>()
             .is_none_or(|issue| issue.manual().is_none()),

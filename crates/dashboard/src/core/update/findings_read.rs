@@ -3,6 +3,7 @@
 use crate::base::{Effect, FindingUse};
 use crate::core::update::{copies, custom};
 use crate::data::ReadFinding;
+use crate::findings::explain::keys as explain;
 use crate::findings::retest::keys::show_difference_of;
 use crate::model::Model;
 
@@ -18,6 +19,7 @@ pub(crate) fn handle_findings_read(
         .cloned();
     match (purpose, unreadable) {
         (FindingUse::Show, _) => model.findings.shown.take(read),
+        (FindingUse::Why(issue), _) => explain::show(model, issue, &read),
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
         (FindingUse::Difference, None) => show_difference_of(model, &read),
         (

@@ -6,6 +6,7 @@ use crate::core::commands;
 use crate::core::update::actions::handle_action;
 use crate::core::update::{forms, lines, objects, prompts, setup};
 use crate::findings::decide::{menu_keys, rules_keys};
+use crate::findings::explain::keys as explain;
 use crate::input::sequence::printed;
 use crate::input::{
     Action, Context, ItemAction, KeyChord, KeyCode, KeyEvent, KeyStep, TerminalAction, ViewAction,
@@ -71,6 +72,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
             let plot = *plot;
             crate::plots::keys::handle_key(model, plot, action, effects);
         }
+        Some(Modal::Why(_)) => explain::handle_key(model, action),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action, effects),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),
@@ -138,7 +140,12 @@ fn handle_typed(model: &mut Model) {
         Some(Modal::Command(_)) => commands::handle_typed(model),
         Some(Modal::Line(_) | Modal::Help(_)) => lines::apply(model),
         Some(
-            Modal::Prompt(_) | Modal::Alerts(_) | Modal::Text(_) | Modal::Plot(_) | Modal::Setup(_),
+            Modal::Prompt(_)
+            | Modal::Alerts(_)
+            | Modal::Text(_)
+            | Modal::Plot(_)
+            | Modal::Why(_)
+            | Modal::Setup(_),
         )
         | None => {}
     }

@@ -162,7 +162,8 @@ pub(crate) fn close(model: &mut Model) {
             | Modal::Command(_)
             | Modal::Prompt(_)
             | Modal::Text(_)
-            | Modal::Plot(_),
+            | Modal::Plot(_)
+            | Modal::Why(_),
         )
         | None => {}
     }

@@ -33,6 +33,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
             _ => model.notify_no_effect(Action::Item(action)),
         },
         ItemAction::Compare => compare(model, effects),
+        ItemAction::Why => crate::findings::explain::keys::open(model, effects),
         ItemAction::ScanAgain => scan_again(model),
         ItemAction::Stop => deletions::prompt_stop(model),
         ItemAction::CancelCall => crate::activity::keys::cancel(model, effects),

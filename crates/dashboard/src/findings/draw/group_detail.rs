@@ -219,7 +219,7 @@ fn overview(
         ),
     ];
     let gaps: BTreeSet<&str> = issues()
-        .filter_map(|issue| issue.retest_gap)
+        .filter_map(|issue| issue.retest_gap())
         .map(RetestGap::reason)
         .collect();
     if !gaps.is_empty() {

@@ -102,6 +102,19 @@ pub(crate) fn prompt(model: &mut Model) {
     model.open_prompt(prompt);
 }
 
+/// Opens the prompt for one finding, whatever is marked.
+pub(crate) fn prompt_for(model: &mut Model, id: IssueId) {
+    let (plan, excluded) = plan(model, &[id]);
+    if plan.jobs.is_empty() {
+        let why = excluded.into_iter().next();
+        return model.notify(
+            Tone::Plain,
+            why.unwrap_or_else(|| "nothing to start".to_owned()),
+        );
+    }
+    model.open_prompt(question(plan, excluded));
+}
+
 /// Names a single finding and a single scan in the question, and a few of them below it.
 fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
     let (findings, scans) = (plan.retest.findings.len(), plan.jobs.len());

@@ -7,11 +7,12 @@
 pub mod command_line;
 pub mod decide_menu;
 pub mod rules_box;
+pub mod why_box;
 
 use crate::base::{Pane, PlotBox, RowRef};
 use crate::forms::Form;
 use crate::list::PopUpList;
-use crate::model::{CommandLine, DecideMenu, RulesBox};
+use crate::model::{CommandLine, DecideMenu, RulesBox, WhyBox};
 use crate::prompts::Prompt;
 use crate::text::{Offers, Recall, TextInput};
 use scandeck_domain::problem::Problem;
@@ -35,6 +36,8 @@ pub enum Modal {
     Text(TextBox),
     /// A plot of stored data.
     Plot(PlotBox),
+    /// Why a finding is new, changed, absent, reappeared or not retested.
+    Why(Box<WhyBox>),
     /// The input line of a pane: its filter, or a search.
     Line(Line),
     /// The command line.
@@ -53,9 +56,12 @@ impl Modal {
             Self::Rules(rules) => rules.edit.as_mut().map(|edit| &mut edit.input),
             Self::Line(line) => Some(&mut line.input),
             Self::Command(line) => Some(&mut line.input),
-            Self::Prompt(_) | Self::Alerts(_) | Self::Text(_) | Self::Plot(_) | Self::Setup(_) => {
-                None
-            }
+            Self::Prompt(_)
+            | Self::Alerts(_)
+            | Self::Text(_)
+            | Self::Plot(_)
+            | Self::Why(_)
+            | Self::Setup(_) => None,
         }
     }
 }

@@ -183,6 +183,15 @@ impl TriageState {
         self.baselines.get(workspace)
     }
 
+    /// The event that pinned the baseline of a workspace, or removed it.
+    pub fn baseline_event(&self, workspace: &Shared) -> Option<&Arc<Event>> {
+        let events = self.threads.get(&Topic::Workspace(workspace.clone()))?;
+        let pins = |event: &&Arc<Event>| {
+            matches!(event.change, Change::Baseline(_)) && self.is_live(event)
+        };
+        events.iter().rev().find(pins)
+    }
+
     /// All events, by (clock, id).
     pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
         let mut all: Vec<&Arc<Event>> = self.events_by_id.values().collect();
@@ -346,15 +355,12 @@ impl TriageState {
     }
 
     fn fold_baseline(&mut self, workspace: &Shared) {
-        let events = self.threads.get(&Topic::Workspace(workspace.clone()));
-        let pinned = events
-            .into_iter()
-            .flat_map(|events| events.iter().rev())
-            .find_map(|event| match &event.change {
-                Change::Baseline(baseline) if self.is_live(event) => Some(baseline.clone()),
-                _ => None,
-            });
-        match pinned.flatten() {
+        let event = self.baseline_event(workspace);
+        let pinned = event.and_then(|event| match &event.change {
+            Change::Baseline(baseline) => baseline.clone(),
+            _ => None,
+        });
+        match pinned {
             Some(baseline) => _ = self.baselines.insert(workspace.clone(), baseline),
             None => _ = self.baselines.remove(workspace),
         }

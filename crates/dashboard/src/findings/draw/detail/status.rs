@@ -142,7 +142,7 @@ pub(crate) fn presence_words(cx: &Cx<'_>, issue: &Issue) -> String {
         Presence::Reappeared => format!("{sign} reappeared in {scan}, first seen {first}"),
         Presence::NotRetested => {
             let reason = issue
-                .retest_gap
+                .retest_gap()
                 .map_or_else(String::new, |gap| format!(": {}", gap.reason()));
             format!("{sign} not retested since {scan}, last seen {last}{reason}")
         }
