@@ -12,8 +12,8 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE, ETAG,
-    HeaderMap, IF_NONE_MATCH, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE,
+    ETAG, HeaderMap, IF_NONE_MATCH, LOCATION,
 };
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -342,9 +342,8 @@ impl Client {
                 builder.header(CONTENT_TYPE, JSON_LINES).body(lines.clone())
             }
             RequestBody::File(file) => {
-                let unread = |error| {
-                    Error::new(ErrorKind::Invalid, format!("file not read: {error}"))
-                };
+                let unread =
+                    |error| Error::new(ErrorKind::Invalid, format!("file not read: {error}"));
                 builder
                     .header(CONTENT_TYPE, ANY_BYTES)
                     .header(CONTENT_LENGTH, file.length())

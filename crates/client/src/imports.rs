@@ -164,7 +164,10 @@ mod tests {
     async fn service_without_imports_is_named() {
         for (status, body) in [
             (404, "{\"status\": 404, \"message\": \"Not Found\"}"),
-            (405, "{\"status\": 405, \"message\": \"method not allowed\"}"),
+            (
+                405,
+                "{\"status\": 405, \"message\": \"method not allowed\"}",
+            ),
             (404, "no json"),
         ] {
             let server = MockServer::start().await;

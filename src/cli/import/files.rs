@@ -9,43 +9,23 @@ use scandeck_import::{FilePreview, ImportLimits};
 use scandeck_wire::input_files::open_regular;
 use scandeck_wire::text::{self, io_cause};
 
-/// The name of standard input.
-const STDIN: &str = "-";
-
-/// A file with its contents in short.
-pub struct ResultFile {
-    /// As on the command line.
-    pub shown: String,
-    /// None if the file could not be opened.
-    pub file: Option<File>,
-    /// One for each file of an archive.
-    pub previews: Vec<FilePreview>,
+/// What a file contains, or why it cannot be read.
+pub fn preview(path: &Path, format: Option<&str>) -> Vec<FilePreview> {
+    let shown = path.display().to_string();
+    match open(path) {
+        Ok(file) => FilePreview::read(&shown, file, format),
+        Err(error) => vec![FilePreview::failed(&shown, io_cause(&error))],
+    }
 }
 
-impl ResultFile {
-    /// Opens the file and reads what it contains.
-    pub fn read(path: &Path, format: Option<&str>) -> Self {
-        let shown = path.display().to_string();
-        match open(path) {
-            Ok(file) => Self {
-                previews: FilePreview::read(&shown, &file, format),
-                file: Some(file),
-                shown,
-            },
-            Err(error) => Self {
-                previews: vec![FilePreview::failed(&shown, io_cause(&error))],
-                file: None,
-                shown,
-            },
-        }
-    }
-
-    /// The name without folders; standard input has none.
-    #[cfg(feature = "dashboard")]
-    pub fn name(&self) -> Option<String> {
-        let name = Path::new(&self.shown).file_name();
-        let name = name.map(|name| name.to_string_lossy().into_owned());
-        name.filter(|name| name != STDIN)
+/// Opens a file, or standard input for `-`.
+///
+/// # Errors
+/// When it cannot be opened, or standard input is too large.
+pub fn open(path: &Path) -> io::Result<File> {
+    match path == Path::new("-") {
+        true => spooled(io::stdin().lock()),
+        false => open_regular(path, OpenOptions::new().read(true)),
     }
 }
 
@@ -85,13 +65,6 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    match path == Path::new(STDIN) {
-        true => spooled(io::stdin().lock()),
-        false => open_regular(path, OpenOptions::new().read(true)),
-    }
 }
 
 /// A stream as a file, because it is read twice: to show what it contains, and to send it.

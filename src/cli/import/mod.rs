@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use super::dashboard::headless::import as service;
 use super::stdio;
-use files::ResultFile;
 use scandeck_import::{FilePreview, SkippedEntries};
 use scandeck_wire::text::{self, plural};
 
@@ -25,8 +24,6 @@ use scandeck_wire::text::{self, plural};
   scandeck import --dry-run --recursive results/
   nmap -oX - shop.acme.test | scandeck import -")]
 pub struct ImportArgs {
-    #[command(flatten)]
-    pub service: service::ImportStore,
     /// Files, or `-` for standard input; the format is recognised by the content
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -39,6 +36,9 @@ pub struct ImportArgs {
     /// Format of the files, when it is not recognised; `docs/imports.md` lists all
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    pub service: service::ImportStore,
 }
 
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
     let format = args.format.as_deref();
     let mut previews = Vec::new();
     for path in files::listed(&args.files, args.recursive)? {
-        let read = ResultFile::read(&path, format).previews;
+        let read = files::preview(&path, format);
         if !args.service.is_json() {
             print_previews(&read)?;
         }

@@ -20,6 +20,7 @@ pub mod decide;
 pub mod decisions;
 pub mod diff;
 pub mod findings;
+pub mod import;
 pub mod logger;
 pub mod loggers;
 pub mod payloads;
