@@ -12,6 +12,8 @@ pub enum FormTag {
     NewScan,
     NewLogger,
     NewReport,
+    /// The import of a result file.
+    Import,
     ManualFinding(ManualFindingOrigin),
     /// Where a payload was placed.
     Place(Token),

@@ -110,6 +110,14 @@ fields! {
     Note;
     /// The finding to which a payload belongs.
     Finding;
+    /// What a result file contains.
+    ResultFiles;
+    ResultTool;
+    ResultTargets;
+    ResultFindings;
+    SkippedResults;
+    /// Whether the run of a result file tested the same as the last one.
+    Complete "complete";
 }
 
 impl FieldId {

@@ -142,6 +142,7 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         | FormTag::EditWorkspace(_)
         | FormTag::NewTargets
         | FormTag::NewScan
+        | FormTag::Import
         | FormTag::NewLogger => {}
     }
     form.sending = true;
