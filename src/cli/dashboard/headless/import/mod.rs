@@ -55,6 +55,9 @@ pub struct ImportStore {
     /// Confirm --to-service
     #[arg(long, requires = "to_service")]
     yes: bool,
+    /// Import at the local service, although another one is configured
+    #[arg(long, conflicts_with_all = ["to_service", "base_url", "profile"])]
+    local: bool,
     // Last, because its heading applies to all later arguments.
     #[command(flatten)]
     service: ServiceArgs,
@@ -97,7 +100,11 @@ struct PreviewedFile {
 /// # Errors
 /// When no service is found, a folder cannot be listed, and those of the service.
 pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
-    let session = &HeadlessSession::open(&args.service.service).await?;
+    let session = match args.service.local {
+        true => HeadlessSession::open_local(&args.service.service).await?,
+        false => HeadlessSession::open(&args.service.service).await?,
+    };
+    let session = &session;
     session.require_writable()?;
     let client = session.client()?;
     let paths = files::listed(&args.files, args.recursive)?;

@@ -170,8 +170,7 @@ impl FormFile {
             let sent = match client.import_findings(&body).await {
                 Ok(sent) => sent,
                 Err(error) if error.kind == ErrorKind::NotOffered => {
-                    let hint =
-                        "without --to-service, a service of scandeck stores the files as scans";
+                    let hint = "with --local instead, the service on this machine stores the files as scans";
                     return Err(CliError::new(error, hint).into());
                 }
                 Err(error) => {
