@@ -19,7 +19,6 @@ named_enum! {
         Errors "errors",
         LoginWall "login_wall",
         Ambiguous "ambiguous",
-        NotStated "not_stated",
     }
 }
 
@@ -43,7 +42,6 @@ impl RetestGap {
             Self::Errors => "requests of the later scan ended with errors",
             Self::LoginWall => "the later scan reached only the log-in page",
             Self::Ambiguous => "several findings of the later scan match",
-            Self::NotStated => "the later file does not state this test",
         }
     }
 }

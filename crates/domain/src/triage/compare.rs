@@ -46,13 +46,13 @@ pub struct ComparedFinding {
 
 /// Compares two scans over the rows, in their order.
 pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<ComparedFinding> {
-    let tests = incomplete(issues, [before, after].into_iter());
+    let tests = incomplete(issues);
     let row = |(at, issue): (usize, &Arc<Issue>)| {
         let (earlier, later) = (
             seen_by(issue, before.id).cloned(),
             seen_by(issue, after.id).cloned(),
         );
-        let gap = coverage::gap(after, before, issue, &tests);
+        let gap = coverage::gap(after, before, &issue.vuln_id, &tests);
         let outcome = outcome(earlier.as_deref(), later.as_deref(), gap.is_none())?;
         let gap = gap.filter(|_| outcome == Outcome::CoveredLess);
         Some(ComparedFinding {
@@ -85,13 +85,15 @@ pub fn outcome(
     }
 }
 
-/// The incomplete tests of scans; those that may be imported are given.
-pub fn incomplete<'a>(
-    issues: &Table<Issue>,
-    scans: impl Iterator<Item = &'a Scan>,
-) -> IncompleteTests {
-    let findings = issues.items().iter().flat_map(|issue| occurrences(issue));
-    IncompleteTests::new(findings.map(|finding| &**finding), scans)
+/// The incomplete tests of scans.
+pub fn incomplete(issues: &Table<Issue>) -> IncompleteTests {
+    IncompleteTests::new(
+        issues
+            .items()
+            .iter()
+            .flat_map(|issue| occurrences(issue))
+            .map(|finding| &**finding),
+    )
 }
 
 /// All occurrences, latest first.

@@ -16,7 +16,6 @@ use jiff::civil::Date;
 
 use super::assessment::assessment;
 use super::changed_assets::changed_assets;
-use super::coverage::IncompleteTests;
 use super::event::EventId;
 use super::facts::FindingFacts;
 use super::finding_state::ManualFindingState;
@@ -430,12 +429,6 @@ impl CorrelationInput {
     /// True if data of this workspace is shown in the current one.
     pub(super) fn concerns(&self, workspace: &str) -> bool {
         self.workspace.is_empty() || workspace.is_empty() || *workspace == *self.workspace
-    }
-
-    /// The tests that scans did not complete, and those that imported scans state.
-    pub(super) fn incomplete_tests(&self) -> IncompleteTests {
-        let findings = self.findings.items().iter().map(|finding| &**finding);
-        IncompleteTests::new(findings, self.scans.items().iter().map(|scan| &**scan))
     }
 
     fn started(&self, finding: &ListedFinding) -> Option<Stamp> {

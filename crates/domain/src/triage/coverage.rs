@@ -2,15 +2,13 @@
 //!
 //! ```text
 //!   the later scan did not finish, had other parameters, fewer tests ──┐
-//!   its findings `coverage.*` list the test of the finding ────────────┤
-//!   it is imported, and its file does not state the test ──────────────┴─► RetestGap ─► not retested
+//!   its findings `coverage.*` list the test of the finding ────────────┴─► RetestGap ─► not retested
 //! ```
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::imported_tests::ImportedTests;
 use super::listed::ListedFinding;
 use crate::finding::RetestGap;
 use scandeck_wire::contract::{EvidenceView, Scan, ScanId, ScanStatus};
@@ -44,12 +42,10 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
     ("authentication", RetestGap::Authentication),
 ];
 
-/// The incomplete tests of scans, as their findings `coverage.*` list them, and the tests that
-/// imported scans state.
+/// The incomplete tests of scans, as their findings `coverage.*` list them.
 #[derive(Debug, Default)]
 pub struct IncompleteTests {
     scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>>,
-    imported: ImportedTests,
 }
 
 /// Whether findings of this class are about the scan itself: about tests that it could not finish.
@@ -58,11 +54,8 @@ pub fn is_about_scan(vuln_id: &str) -> bool {
 }
 
 impl IncompleteTests {
-    /// Reads the findings of all scans, and the origins of imported ones.
-    pub fn new<'a, 'b>(
-        findings: impl Iterator<Item = &'a ListedFinding>,
-        imported: impl Iterator<Item = &'b Scan>,
-    ) -> Self {
+    /// Reads the findings of all scans.
+    pub fn new<'a>(findings: impl Iterator<Item = &'a ListedFinding>) -> Self {
         let mut scans: HashMap<ScanId, Vec<(RetestGap, EvidenceView)>> = HashMap::new();
         for finding in findings.filter(|finding| is_about_scan(&finding.vuln_id)) {
             let gap = match finding.vuln_id.trim_start_matches(COVERAGE) {
@@ -75,19 +68,7 @@ impl IncompleteTests {
                 .or_default()
                 .push((gap, tests_of(finding)));
         }
-        Self {
-            scans,
-            imported: ImportedTests::new(imported),
-        }
-    }
-
-    /// Whether `earlier` would have found a finding of `later`, so that the finding is new if it
-    /// did not.
-    pub fn compares(&self, earlier: &Scan, later: &Scan, finding: &ListedFinding) -> bool {
-        match self.imported.has(earlier.id) {
-            true => self.imported.gap(earlier.id, later.id, finding).is_none(),
-            false => params_gap(earlier, later).is_none(),
-        }
+        Self { scans }
     }
 
     /// Why the test of this kind of finding is incomplete. The `vuln_id`s of a test begin with its
@@ -130,13 +111,10 @@ fn lists(tests: &EvidenceView, vuln_id: &str) -> bool {
 pub fn gap(
     later: &Scan,
     earlier: &Scan,
-    finding: &ListedFinding,
+    vuln_id: &str,
     tests: &IncompleteTests,
 ) -> Option<RetestGap> {
-    match tests.imported.has(later.id) {
-        true => tests.imported.gap(later.id, earlier.id, finding),
-        false => scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, &finding.vuln_id)),
-    }
+    scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, vuln_id))
 }
 
 fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<RetestGap> {
@@ -157,7 +135,7 @@ fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<Ret
 }
 
 /// How the parameters of two scans differ, as far as they change what is covered.
-fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
+pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
     if a.scan_original_url != b.scan_original_url {
         return Some(RetestGap::Redirects);
     }
@@ -199,8 +177,6 @@ fn is_default(value: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::iter;
-
     use serde_json::json;
 
     use super::*;
@@ -269,13 +245,6 @@ mod tests {
         }
     }
 
-    fn of_class(vuln_id: &str) -> ListedFinding {
-        ListedFinding::from(Finding {
-            vuln_id: vuln_id.into(),
-            ..Finding::default()
-        })
-    }
-
     #[test]
     fn incomplete_tests_mark_only_their_findings_as_not_retested() {
         let rows = vec![vec![
@@ -290,7 +259,7 @@ mod tests {
             ..Finding::default()
         };
         let blocked = ListedFinding::from(blocked);
-        let tests = IncompleteTests::new([&blocked].into_iter(), iter::empty());
+        let tests = IncompleteTests::new([&blocked].into_iter());
         let whole = Scan {
             num_tests: 9,
             num_finished_tests: 9,
@@ -305,15 +274,11 @@ mod tests {
             ("web.exposed.git", Some(RetestGap::Blocked)),
             ("web.exposed.env", None),
         ] {
-            assert_eq!(
-                gap(&scan, &whole, &of_class(kind), &tests),
-                expected,
-                "{kind}"
-            );
+            assert_eq!(gap(&scan, &whole, kind, &tests), expected, "{kind}");
         }
         let none = IncompleteTests::default();
         assert_eq!(
-            gap(&scan, &whole, &of_class("web.exposed.env"), &none),
+            gap(&scan, &whole, "web.exposed.env", &none),
             Some(RetestGap::FewerTests)
         );
     }

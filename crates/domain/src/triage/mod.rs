@@ -31,7 +31,6 @@ pub mod facts;
 pub mod finding_columns;
 mod finding_state;
 pub mod identity;
-mod imported_tests;
 pub mod issue;
 pub mod jsonl;
 mod list_context;

@@ -21,7 +21,7 @@ use super::event::Baseline;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use crate::finding::{Presence, RetestGap};
-use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId, Tool};
+use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Stamp, TargetId};
 
 /// Scans of one target and tool, oldest first.
 #[derive(Default)]
@@ -100,7 +100,7 @@ impl<'a> Presences<'a> {
                 .baseline(&input.workspace)
                 .and_then(|baseline| series.pinned_by(baseline));
         }
-        let tests = input.incomplete_tests();
+        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
         Self {
             input,
             series,
@@ -187,12 +187,12 @@ impl<'a> Presences<'a> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
         let (mut absent_in, mut first, mut untested) = (None, None, None);
-        let finding = &self.input.findings.items()[now];
+        let vuln_id = &self.input.findings.items()[now].vuln_id;
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
             match coverage::gap(
                 series.scans[later],
                 series.scans[last],
-                finding,
+                vuln_id,
                 &self.tests,
             ) {
                 None => {
@@ -224,25 +224,6 @@ impl<'a> Presences<'a> {
         ))
     }
 
-    /// The last finished scan before this one that found the finding or would have found it.
-    fn before(
-        &self,
-        series: &Series,
-        seen: &[SeriesSighting],
-        last: usize,
-        now: usize,
-    ) -> Option<usize> {
-        let finding = &self.input.findings.items()[now];
-        let compares = |at: usize| {
-            let (earlier, later) = (series.scans[at], series.scans[last]);
-            self.tests.compares(earlier, later, finding)
-        };
-        let is_imported = Tool(series.scans[last].tool_id).is_imported();
-        let is_seen = |at: usize| is_imported && seen.iter().any(|one| one.1 == at);
-        let mut before = (0..last).rev().filter(|&at| series.is_finished(at));
-        before.find(|&at| compares(at) || is_seen(at))
-    }
-
     fn against(
         &self,
         series: &Series,
@@ -262,7 +243,7 @@ impl<'a> Presences<'a> {
         let before = match series.pinned {
             Some(Some(pinned)) if pinned >= last => return Presence::Unchanged,
             Some(pinned) => pinned,
-            None => self.before(series, seen, last, now),
+            None => series.before(last),
         };
         let Some(before) = before else {
             let earlier = seen
@@ -283,8 +264,13 @@ impl<'a> Presences<'a> {
 }
 
 impl Series<'_> {
-    fn is_finished(&self, at: usize) -> bool {
-        self.is_over[at] && self.scans[at].status_name == ScanStatus::Finished
+    /// The last finished scan before this one with the same parameters.
+    fn before(&self, number: usize) -> Option<usize> {
+        let now = self.scans[number];
+        (0..number)
+            .rev()
+            .filter(|&at| self.is_over[at] && self.scans[at].status_name == ScanStatus::Finished)
+            .find(|&at| coverage::params_gap(self.scans[at], now).is_none())
     }
 
     /// A baseline of scans does not affect other targets and tools.

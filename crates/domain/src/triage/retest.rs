@@ -15,7 +15,7 @@ use super::compare::{Outcome, incomplete, occurrences, outcome, seen_by};
 use super::coverage;
 use super::presence::{ReadTimes, is_read};
 use super::settings::StoredSettings;
-use super::{FindingKey, Issue, IssueId, ListedFinding};
+use super::{FindingKey, Issue, IssueId};
 use crate::table::Table;
 use scandeck_wire::contract::{Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId};
 
@@ -223,8 +223,7 @@ impl Retest {
                 .get(&scan.id)
                 .is_some_and(|&count| is_read(scan, count, read))
         };
-        let tests = incomplete(issues, scans.items().iter().map(|scan| &**scan));
-        let unknown = ListedFinding::default();
+        let tests = incomplete(issues);
         let of = |retested: &RetestFinding| {
             let Some(again) = self.again(retested.scan) else {
                 return RetestStatus::Refused;
@@ -235,9 +234,9 @@ impl Retest {
             match new {
                 Some(new) => {
                     let covers = |issue: Option<&Issue>| {
-                        let finding = issue.map_or(&unknown, |issue| &**issue);
+                        let kind = issue.map_or("", |issue| &issue.vuln_id);
                         let old = scans.get(retested.scan);
-                        old.is_some_and(|old| coverage::gap(new, old, finding, &tests).is_none())
+                        old.is_some_and(|old| coverage::gap(new, old, kind, &tests).is_none())
                     };
                     let issue = issues.get(retested.key.into()).map(|issue| &**issue);
                     retested.now(issue, new, covers(issue), all_read(new))

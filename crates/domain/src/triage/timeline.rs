@@ -63,7 +63,7 @@ impl ScanIndex {
         series
             .values_mut()
             .for_each(|scans| scans.sort_by_key(|(scan, _)| chronological(scan)));
-        let tests = input.incomplete_tests();
+        let tests = IncompleteTests::new(input.findings.items().iter().map(|finding| &**finding));
         Self { series, tests }
     }
 
@@ -125,7 +125,7 @@ impl ScanIndex {
     fn outcome(&self, issue: &Issue, scan: &Scan, last: &Scan) -> ScanSighting {
         // Which of several equal findings a scan reported is unknown.
         let ambiguous = (issue.identity.ordinal > 0).then_some(RetestGap::Ambiguous);
-        let gap = ambiguous.or_else(|| coverage::gap(scan, last, issue, &self.tests));
+        let gap = ambiguous.or_else(|| coverage::gap(scan, last, &issue.vuln_id, &self.tests));
         gap.map_or(ScanSighting::Absent, ScanSighting::NotRetested)
     }
 }
