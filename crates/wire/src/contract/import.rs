@@ -31,7 +31,7 @@ pub const FINDINGS_IMPORT: &str = "/findings/import";
 pub const MOST_IMPORT_BYTES: u64 = 512 << 20;
 
 /// Most findings of one `POST /findings/import`.
-pub const MOST_IMPORTED_FINDINGS: usize = 10_000;
+pub const MOST_IMPORTED_FINDINGS: usize = 1_000;
 
 /// Query parameters of `POST /imports`; the body is the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
