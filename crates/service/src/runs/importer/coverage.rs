@@ -47,7 +47,8 @@ mod tests {
         };
         let tested = tested_classes(&coverage);
         assert_eq!(tested.ports, ["tcp/80", "tcp/443-445"]);
-        assert!(tested.includes("nmap:a", "tcp", 444));
-        assert!(!tested.includes("nmap:a", "tcp", 81));
+        assert_eq!(tested.checks, ["nmap:a"]);
+        assert_eq!(tested.prefixes, ["nmap:open"]);
+        assert!(tested.without.is_empty());
     }
 }
