@@ -16,8 +16,9 @@ use jiff::tz::TimeZone;
 
 use super::change_detection;
 use super::correlate::CorrelationInput;
-use super::coverage::{self, IncompleteTests};
+use super::coverage::{self, IncompleteTests, RetestedClass};
 use super::event::Baseline;
+use super::imported::is_imported;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use crate::finding::{Presence, RetestGap};
@@ -187,14 +188,9 @@ impl<'a> Presences<'a> {
         let &(key, last, now) = seen.last()?;
         let series = self.series.get(&key)?;
         let (mut absent_in, mut first, mut untested) = (None, None, None);
-        let vuln_id = &self.input.findings.items()[now].vuln_id;
+        let class = RetestedClass::of(&self.input.findings.items()[now]);
         for later in (last + 1..series.scans.len()).filter(|&at| series.is_over[at]) {
-            match coverage::gap(
-                series.scans[later],
-                series.scans[last],
-                vuln_id,
-                &self.tests,
-            ) {
+            match coverage::gap(series.scans[later], series.scans[last], class, &self.tests) {
                 None => {
                     absent_in = Some(series.scans[later]);
                     first = first.or(absent_in);
@@ -325,10 +321,11 @@ pub(super) fn is_over(
 }
 
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its
-/// end. `count`: its known findings.
+/// end. `count`: its known findings. The end of an imported scan was long before its import.
 pub fn is_read(scan: &Scan, count: i64, read: &ReadTimes) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
-    reported.is_some_and(|reported| count >= reported) || read.is_after_end(scan)
+    reported.is_some_and(|reported| count >= reported)
+        || (!is_imported(scan) && read.is_after_end(scan))
 }
 
 impl ReadTimes {

@@ -31,7 +31,7 @@ pub const FINDINGS_IMPORT: &str = "/findings/import";
 pub const MOST_IMPORT_BYTES: u64 = 512 << 20;
 
 /// Most findings of one `POST /findings/import`.
-pub const MOST_IMPORTED_FINDINGS: usize = 10_000;
+pub const MOST_IMPORTED_FINDINGS: usize = 1_000;
 
 /// Query parameters of `POST /imports`; the body is the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,43 +249,6 @@ impl ImportOrigin {
     }
 }
 
-impl TestedClasses {
-    /// Whether the tests include this class on this port; 0 is no port.
-    pub fn includes(&self, vuln_id: &str, protocol: &str, port: i64) -> bool {
-        let is_port = |tested: &Shared| {
-            PortSpan::parse(tested).is_some_and(|span| span.includes(protocol, port))
-        };
-        let has_port = self.ports.is_empty() || self.ports.iter().any(is_port);
-        let is_class = |check: &Shared| **check == *vuln_id;
-        let is_prefix = |prefix: &Shared| vuln_id.starts_with(&**prefix);
-        has_port && (self.checks.iter().any(is_class) || self.prefixes.iter().any(is_prefix))
-    }
-}
-
-/// `tcp/1-1000` or `tcp/80`.
-struct PortSpan<'a> {
-    protocol: &'a str,
-    first: i64,
-    last: i64,
-}
-
-impl<'a> PortSpan<'a> {
-    fn parse(text: &'a str) -> Option<Self> {
-        let (protocol, range) = text.split_once('/')?;
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(Self {
-            protocol,
-            first: first.parse().ok()?,
-            last: last.parse().ok()?,
-        })
-    }
-
-    fn includes(&self, protocol: &str, port: i64) -> bool {
-        let is_protocol = protocol.is_empty() || protocol == self.protocol;
-        is_protocol && (self.first..=self.last).contains(&port)
-    }
-}
-
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -362,28 +325,6 @@ mod tests {
             serde_json::json!({"import": "yes"}),
         ] {
             assert_eq!(ImportOrigin::in_params(&other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn tested_classes_name_ports_and_classes() {
-        let tested = TestedClasses {
-            ports: vec!["tcp/1-1000".into(), "udp/53".into()],
-            checks: vec!["nmap:ssl-poodle".into()],
-            prefixes: vec!["nmap:open".into()],
-            ..TestedClasses::default()
-        };
-        for (vuln_id, protocol, port, expected) in [
-            ("nmap:open-port", "tcp", 1000, true),
-            ("nmap:open-port", "", 53, true),
-            ("nmap:open-port", "udp", 80, false),
-            ("nmap:open-port", "tcp", 1001, false),
-            ("nmap:open-port", "tcp", 0, false),
-            ("nmap:ssl-poodle", "tcp", 443, true),
-            ("nmap:ssl-poodle-2", "tcp", 443, false),
-        ] {
-            let is_included = tested.includes(vuln_id, protocol, port);
-            assert_eq!(is_included, expected, "{vuln_id} {protocol}/{port}");
         }
     }
 }
