@@ -342,8 +342,9 @@ impl Client {
                 builder.header(CONTENT_TYPE, JSON_LINES).body(lines.clone())
             }
             RequestBody::File(file) => {
-                let unread =
-                    |error| Error::new(ErrorKind::Invalid, format!("file not read: {error}"));
+                let unread = |error: std::io::Error| {
+                    Error::new(ErrorKind::Invalid, format!("file not read: {error}"))
+                };
                 builder
                     .header(CONTENT_TYPE, ANY_BYTES)
                     .header(CONTENT_LENGTH, file.length())

@@ -123,7 +123,7 @@ mod tests {
     #[tokio::test]
     async fn file_is_sent_with_its_length_and_followed_to_its_end() {
         let server = MockServer::start().await;
-        let answer = |status, state: &str| {
+        let answer = |status: u16, state: &str| {
             let import = serde_json::json!({"data": {"id": 7, "state": state}});
             ResponseTemplate::new(status).set_body_json(import)
         };
@@ -163,7 +163,7 @@ mod tests {
     #[tokio::test]
     async fn service_without_imports_is_named() {
         for (status, body) in [
-            (404, "{\"status\": 404, \"message\": \"Not Found\"}"),
+            (404_u16, "{\"status\": 404, \"message\": \"Not Found\"}"),
             (
                 405,
                 "{\"status\": 405, \"message\": \"method not allowed\"}",
@@ -177,8 +177,8 @@ mod tests {
                 .mount(&server)
                 .await;
             let client = client_of(&server);
-            let sent = client.create_import(&NewImport::default(), &file(b"x"));
-            let error = sent.await.unwrap_err();
+            let (new, file) = (NewImport::default(), file(b"x"));
+            let error = client.create_import(&new, &file).await.unwrap_err();
             assert_eq!(error.kind, ErrorKind::NotOffered, "{error}");
             assert!(error.message.contains("takes no result files"), "{error}");
             assert!(!error.hint().is_empty());
