@@ -122,7 +122,7 @@ async fn imported_file_is_scans_once_and_passes_the_gate() {
         .map(|scan| scan["target_name"].as_str().unwrap())
         .collect();
     names.sort_unstable();
-    assert_eq!(names, ["https://pay.test", "https://shop.test"], "{all}");
+    assert_eq!(names, ["https://pay.test/", "https://shop.test/"], "{all}");
     assert_eq!(
         (&all["files"][1]["format"], &all["files"][1]["scans"]),
         (&Value::Null, &json!([]))
