@@ -2,7 +2,6 @@
 //! file, repeated files, limits, refusals, roles, an interruption.
 
 use reqwest::Method;
-use scandeck::service::data_dir::DataDir;
 use scandeck::service::keys::{Role, add_key};
 use scandeck::service::openapi_document;
 use serde_json::{Value, json};
@@ -36,7 +35,7 @@ async fn ended(service: &TestService, id: i64) -> Value {
 }
 
 /// Sends a file, and waits until the import has ended.
-async fn import(service: &TestService, query: &str, file: &[u8]) -> Value {
+async fn imported(service: &TestService, query: &str, file: &[u8]) -> Value {
     let id = accepted(service, query, file).await;
     ended(service, id).await
 }
@@ -44,7 +43,7 @@ async fn import(service: &TestService, query: &str, file: &[u8]) -> Value {
 #[tokio::test]
 async fn file_becomes_a_finished_scan_of_each_target() {
     let service = TestService::new().await;
-    let import = import(&service, "file_name=a.jsonl", NUCLEI).await;
+    let import = imported(&service, "file_name=a.jsonl", NUCLEI).await;
     assert_eq!(import["state"], "finished", "{import}");
     assert_eq!(import["message"], "");
     assert_eq!(import["digest"].as_str().unwrap().len(), 64);
@@ -99,7 +98,7 @@ async fn file_becomes_a_finished_scan_of_each_target() {
 #[tokio::test]
 async fn coverage_of_a_file_is_part_of_its_scan() {
     let service = TestService::new().await;
-    let import = import(&service, "complete=true", NMAP).await;
+    let import = imported(&service, "complete=true", NMAP).await;
     let file = &import["files"][0];
     assert_eq!(
         (&file["format"], &file["version"]),
@@ -120,14 +119,14 @@ async fn coverage_of_a_file_is_part_of_its_scan() {
 #[tokio::test]
 async fn same_file_changes_nothing_until_its_scans_are_deleted() {
     let service = TestService::new().await;
-    let first = import(&service, "", NUCLEI).await;
-    let again = import(&service, "", NUCLEI).await;
+    let first = imported(&service, "", NUCLEI).await;
+    let again = imported(&service, "", NUCLEI).await;
     assert_eq!(again["state"], "finished");
     assert_eq!(again["same_as"], first["id"]);
     let message = format!("already imported as import {}", first["id"]);
     assert_eq!(again["message"], message);
     assert_eq!(service.count("/scans").await, 3);
-    let other = import(&service, "target_name=shop.test", NUCLEI).await;
+    let other = imported(&service, "target_name=shop.test", NUCLEI).await;
     assert!(other.get("same_as").is_none(), "{other}");
     assert_eq!(service.count("/scans").await, 4);
 
@@ -138,7 +137,7 @@ async fn same_file_changes_nothing_until_its_scans_are_deleted() {
             .assert_no_content();
     }
     assert_eq!(service.count("/findings").await, 3);
-    let third = import(&service, "", NUCLEI).await;
+    let third = imported(&service, "", NUCLEI).await;
     assert!(third.get("same_as").is_none(), "{third}");
     assert_eq!(service.count("/scans").await, 4);
     // The targets were there.
@@ -154,7 +153,7 @@ async fn same_file_changes_nothing_until_its_scans_are_deleted() {
 async fn file_that_cannot_be_stored_stores_nothing() {
     let service = TestService::with(|settings| settings.max_targets = 2).await;
     let import_failed = async |query: &str, file: &[u8], message: &str| {
-        let import = import(&service, query, file).await;
+        let import = imported(&service, query, file).await;
         assert_eq!(import["state"], "failed", "{import}");
         let shown = import["message"].as_str().unwrap();
         assert!(shown.contains(message), "{shown}");
@@ -169,7 +168,7 @@ async fn file_that_cannot_be_stored_stores_nothing() {
     assert_eq!(service.count("/targets").await, 2);
     assert_eq!(service.count("/scans").await, 0);
     // Existing targets need no place.
-    let import = import(&service, "target_name=a.test", NUCLEI).await;
+    let import = imported(&service, "target_name=a.test", NUCLEI).await;
     assert_eq!(import["state"], "finished", "{import}");
     service.stop().await;
 }
@@ -219,7 +218,7 @@ async fn file_larger_than_bodies_of_other_requests_is_imported() {
         )
     };
     let lines: Vec<String> = (0..5000).map(line).collect();
-    let import = import(&service, "", lines.join("\n").as_bytes()).await;
+    let import = imported(&service, "", lines.join("\n").as_bytes()).await;
     assert_eq!(import["files"][0]["findings"], 5000, "{import}");
     assert_eq!(service.count("/findings").await, 5000);
     service.stop().await;
@@ -229,8 +228,7 @@ async fn file_larger_than_bodies_of_other_requests_is_imported() {
 async fn imports_require_the_role_scan() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
-    let dir = DataDir::open(temp.path()).unwrap();
-    let dir = dir.of_service(super::database::database_of(temp.path()));
+    let dir = super::database::data_dir(temp.path());
     for (name, role, status) in [
         ("reader", Role::Read, 403),
         ("analyst", Role::Triage, 403),
@@ -253,7 +251,6 @@ async fn imports_require_the_role_scan() {
 #[tokio::test]
 async fn interrupted_import_is_stored_once() {
     let temp = tempfile::tempdir().unwrap();
-    super::database::database_of(temp.path());
     let service = TestService::in_dir(temp.path()).await;
     let ids = [
         accepted(&service, "", NUCLEI).await,

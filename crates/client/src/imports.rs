@@ -49,7 +49,8 @@ impl Client {
         self.fetch(ApiRequest::get(format!("{IMPORTS}/{id}"))).await
     }
 
-    /// Reads an import until it has finished or failed.
+    /// Reads an import until it has finished or failed. A repeated file gets the scans of the import
+    /// that stored it, if the service still has it.
     ///
     /// # Errors
     /// 404 unknown, and when the service does not answer for a minute.
@@ -64,6 +65,13 @@ impl Client {
                 Err(error) if error.is_transient() && failures < MOST_FAILURES => {
                     (delay, failures) = (LONGEST, failures + 1);
                 }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Some(earlier) = import.same_as.filter(|_| import.files.is_empty()) {
+            match self.get_import(earlier).await {
+                Ok(earlier) => import.files = earlier.files,
+                Err(error) if error.kind == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }

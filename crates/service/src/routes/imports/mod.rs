@@ -108,10 +108,10 @@ async fn store_parts(app: &App, id: ImportId, received: ReceivedFile) -> RouteRe
     let mut position = 0;
     while let Some(file) = rest.take() {
         let next = file.next_part().await.map_err(ApiError::internal)?;
-        if let Some((part, file)) = next {
+        if let Some((part, unread)) = next {
             app.store.add_import_part(id, position, &part).await?;
             position += 1;
-            rest = Some(file);
+            rest = Some(unread);
         }
     }
     Ok(())

@@ -127,7 +127,8 @@ impl<'a> Collection<'a> {
     /// # Errors
     /// When no file is recognised, there are too many targets, or the disk is full.
     pub fn read(mut self, input: impl Read, now: Timestamp) -> anyhow::Result<Collected> {
-        let format = Some(self.import.format.as_str()).filter(|format| !format.is_empty());
+        let import = self.import;
+        let format = Some(import.format.as_str()).filter(|format| !format.is_empty());
         let summaries = read(input, format, &ImportLimits::default(), &mut self)?;
         if let Some(error) = self.failed.take() {
             return Err(error);

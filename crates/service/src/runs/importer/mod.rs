@@ -59,11 +59,9 @@ async fn run_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseErro
         && let Some(import) = app.store.claim_import(app.now()).await?
     {
         let done = stop.run_until_cancelled(run(app, &import, stop)).await;
-        match done.transpose() {
-            // The next start claims the import again.
-            Ok(None) => break,
-            Ok(Some(())) => {}
-            Err(error) => return Err(error),
+        // The next start claims an interrupted import again.
+        if done.transpose()?.is_none() {
+            break;
         }
     }
     Ok(())

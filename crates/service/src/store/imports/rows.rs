@@ -22,7 +22,7 @@ pub struct UnscannedFinding {
 
 /// The fields of a finding that are stored as one JSON object.
 #[derive(Serialize)]
-struct StoredBody<'a> {
+struct ImportedBody<'a> {
     name: &'a Shared,
     test_description: &'a Shared,
     test_finished: bool,
@@ -51,7 +51,7 @@ struct StoredBody<'a> {
     cvssv3: Option<f64>,
 }
 
-impl<'a> StoredBody<'a> {
+impl<'a> ImportedBody<'a> {
     fn of(finding: &'a Finding) -> Self {
         Self {
             name: &finding.name,
@@ -92,7 +92,7 @@ impl UnscannedFinding {
             port: port_of(finding),
             place: without_nul(place).into_owned(),
             risk: finding.risk_level,
-            body: serde_json::to_string(&StoredBody::of(finding))?,
+            body: serde_json::to_string(&ImportedBody::of(finding))?,
         })
     }
 }

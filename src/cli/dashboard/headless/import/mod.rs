@@ -80,6 +80,9 @@ struct StoredFile {
     /// The same file was imported before; the scans are those of then.
     is_repeated: bool,
     scans: Vec<ImportedScan>,
+    /// Results that only the service skipped.
+    #[serde(skip)]
+    skipped_there: Vec<SkippedEntries>,
     /// With `--fail-on`: the findings that match.
     #[serde(skip_serializing_if = "Option::is_none")]
     matched: Option<Vec<Value>>,
@@ -259,6 +262,7 @@ impl StoredFile {
             import_id: None,
             is_repeated: false,
             scans: Vec::new(),
+            skipped_there: Vec::new(),
             matched: None,
         }
     }
@@ -276,16 +280,31 @@ impl StoredFile {
 
     /// The files of an import, in the order of the archive.
     fn of_import(previews: Vec<FilePreview>, import: &FileImport) -> Vec<Self> {
-        let pair = |(at, preview): (usize, FilePreview)| {
-            let imported = import.files.get(at);
+        let is_repeated = import.same_as.is_some();
+        let pair = |(at, shown): (usize, FilePreview)| {
+            let unknown = ImportedFile::default();
+            let imported = import.files.get(at).unwrap_or(&unknown);
+            let (reasons, had_findings) = (shown.skipped.clone(), shown.findings > 0);
+            let mut preview = match import.files.get(at) {
+                Some(imported) => stored(shown, imported),
+                None => shown,
+            };
+            let is_new = |skipped: &&SkippedEntries| {
+                let mut known = reasons.iter();
+                !known.any(|known| known.reason == skipped.reason)
+            };
+            let skipped_there = preview.skipped.iter().filter(is_new).cloned().collect();
+            if imported.scans.is_empty() && had_findings && !is_repeated {
+                preview
+                    .error
+                    .get_or_insert_with(|| import.message.to_string());
+            }
             Self {
-                scans: imported.map(|file| file.scans.clone()).unwrap_or_default(),
-                preview: match imported {
-                    Some(imported) => stored(preview, imported),
-                    None => preview,
-                },
+                scans: imported.scans.clone(),
+                preview,
                 import_id: Some(import.id),
-                is_repeated: import.same_as.is_some(),
+                is_repeated,
+                skipped_there,
                 matched: None,
             }
         };
@@ -356,6 +375,10 @@ fn print(session: &HeadlessSession, file: &StoredFile) -> anyhow::Result<()> {
             .filter(|_| file.preview.format.is_some());
         return refusal.map_or(Ok(()), |why| out.line(&format!("  {why}")));
     };
+    for SkippedEntries { reason, count } in &file.skipped_there {
+        let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
+        out.line(&format!("  skipped   {results}: {reason}"))?;
+    }
     let scans = plural(file.scans.len(), "scan");
     let count: i64 = file.scans.iter().map(|scan| scan.findings).sum();
     let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
