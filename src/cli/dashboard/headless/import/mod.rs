@@ -295,9 +295,10 @@ impl StoredFile {
             };
             let skipped_there = preview.skipped.iter().filter(is_new).cloned().collect();
             if imported.scans.is_empty() && had_findings && !is_repeated {
-                preview
-                    .error
-                    .get_or_insert_with(|| import.message.to_string());
+                let why = import.message.to_string();
+                let why = Some(why).filter(|why| !why.is_empty());
+                let why = why.unwrap_or_else(|| "nothing was stored".to_owned());
+                preview.error = preview.error.or(Some(why));
             }
             Self {
                 scans: imported.scans.clone(),
@@ -378,6 +379,11 @@ fn print(session: &HeadlessSession, file: &StoredFile) -> anyhow::Result<()> {
     for SkippedEntries { reason, count } in &file.skipped_there {
         let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
         out.line(&format!("  skipped   {results}: {reason}"))?;
+    }
+    if let Some(why) = file.preview.error.as_deref()
+        && file.scans.is_empty()
+    {
+        return out.line(&format!("  not stored: {why}"));
     }
     let scans = plural(file.scans.len(), "scan");
     let count: i64 = file.scans.iter().map(|scan| scan.findings).sum();
