@@ -159,7 +159,7 @@ async fn file_that_cannot_be_stored_stores_nothing() {
         assert!(shown.contains(message), "{shown}");
     };
     import_failed("", NUCLEI, "more than 2 targets").await;
-    import_failed("", b"hello", "not recognised").await;
+    import_failed("", b"hello".as_slice(), "not recognised").await;
     assert_eq!(service.count("/targets").await, 0);
     for name in ["a.test", "b.test"] {
         service.target(name).await;

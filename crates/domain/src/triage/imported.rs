@@ -54,7 +54,7 @@ pub fn gap(later: &Scan, earlier: &Scan, class: RetestedClass<'_>) -> Option<Ret
         (false, false) => {}
     }
     // The checks that both files are without did not find it.
-    let before = origin(earlier).map_or(&[][..], coverage);
+    let before = origin(earlier).map(coverage).unwrap_or_default();
     let was_without = |kind: &str| {
         let mut all = before.iter();
         all.any(|tested| texts(tested, "without").any(|known| known == kind))
@@ -73,7 +73,7 @@ fn origin(scan: &Scan) -> Option<&Value> {
 
 fn coverage(origin: &Value) -> &[Value] {
     let stated = origin.get("coverage").and_then(Value::as_array);
-    stated.map_or(&[], Vec::as_slice)
+    stated.map(Vec::as_slice).unwrap_or_default()
 }
 
 fn has_class(tested: &Value, class: RetestedClass<'_>) -> bool {

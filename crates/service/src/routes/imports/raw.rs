@@ -81,8 +81,7 @@ fn send_lines(file: File, binary: &str, list: &mut LineList<'_>) -> io::Result<(
             true => Vec::new(),
             false => line.split_off(whole_characters(&line)),
         };
-        let text = String::from_utf8_lossy(&line);
-        list.push(text.trim_end_matches(['\n', '\r']))?;
+        list.push(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']))?;
         line = rest;
     }
 }

@@ -105,7 +105,7 @@ async fn run(
     match stored {
         Ok(()) => forget_large_file(app, import).await,
         Err(failure) => {
-            tracing::warn!(import = %import.id, cause = failure.message, "import failed");
+            tracing::warn!(import = %import.id, cause = %failure.message, "import failed");
             app.store.undo_import(import).await?;
             let (message, files) = (&failure.message, &failure.files);
             let failed = app.store.fail_import(import, message, files, app.now());

@@ -21,7 +21,7 @@ use super::sql::{ReadRow, SqlRow, sql};
 use super::{Durability, Store, StoreResult, WriteTransaction, millis, nodes, stamp, text};
 pub use rows::{FindingsToStore, UnscannedFinding};
 use scandeck_wire::contract::import::{FileImport, ImportState, ImportedFile};
-use scandeck_wire::contract::{ImportId, ScanId, Stamp, WorkspaceId};
+use scandeck_wire::contract::{ImportId, ScanId, WorkspaceId};
 pub use storing::{FoundScan, ImportEnd, ImportRefusal, ScanToImport};
 
 /// Imports that have not ended, of all workspaces.
@@ -75,7 +75,6 @@ pub struct QueuedImport {
     pub format: String,
     pub is_complete: bool,
     pub imported_by: String,
-    pub created_at: Stamp,
 }
 
 #[cfg(test)]
@@ -92,7 +91,6 @@ impl QueuedImport {
             format: String::new(),
             is_complete: false,
             imported_by: "anna".to_owned(),
-            created_at: Stamp::default(),
         }
     }
 }
@@ -116,7 +114,6 @@ impl ReadRow for QueuedImport {
             format: row.get("format")?,
             is_complete: row.get("is_complete")?,
             imported_by: row.get("imported_by")?,
-            created_at: stamp(row.get("created_at")?),
         })
     }
 }
@@ -245,8 +242,7 @@ impl Store {
             "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = (
                 SELECT id FROM imports WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)
                 ORDER BY id LIMIT 1)
-             RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by,
-                created_at",
+             RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by",
         )
         .bind(&self.node.id)
         .optional(&mut change)
