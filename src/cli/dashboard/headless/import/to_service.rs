@@ -75,7 +75,7 @@ pub async fn run(
     match session.out.json {
         true => print_json(&files)?,
         false => {
-            let sent = files.iter().map(|file| file.finding_ids.len()).sum();
+            let sent: usize = files.iter().map(|file| file.finding_ids.len()).sum();
             session
                 .out
                 .line(&format!("{} sent", plural(sent, "finding")))?;
