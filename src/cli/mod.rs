@@ -59,7 +59,7 @@ enum CliCommand {
     Dashboard(dashboard::DashboardCommand),
     /// Wordlists: list, show, contents, delete, import
     Wordlists(wordlists::WordlistsArgs),
-    /// Show what the result files of other scanners contain
+    /// Import result files of other scanners, or show what they contain
     Import(import::ImportArgs),
     /// Print the script that completes commands, flags, names and ids in a shell
     Completions(completions::CompletionsArgs),
@@ -145,7 +145,7 @@ async fn dispatch(cli: Cli, started: Instant) -> anyhow::Result<ExitCode> {
         Some(CliCommand::Keys(args)) => keys::run(args).await,
         Some(CliCommand::Dashboard(command)) => dashboard::run(command).await,
         Some(CliCommand::Wordlists(args)) => wordlists::run(args).await,
-        Some(CliCommand::Import(args)) => import::run(&args),
+        Some(CliCommand::Import(args)) => import::run(args).await,
         Some(CliCommand::Completions(args)) => completions::run(&args),
         Some(CliCommand::Man(args)) => man::run(&args, Cli::command()),
         None => dashboard::show(cli.dashboard, started).await,

@@ -63,6 +63,33 @@ pub mod key_table {
 pub mod headless {
     pub type ServiceArgs = ();
 
+    pub mod import {
+        use std::process::ExitCode;
+
+        use clap::Args;
+
+        use crate::cli::error::CliError;
+        use crate::cli::import::ImportArgs;
+
+        #[derive(Args, Clone, Debug, Default)]
+        pub struct ImportStore {
+            /// Print JSON
+            #[arg(long)]
+            json: bool,
+        }
+
+        impl ImportStore {
+            pub fn is_json(&self) -> bool {
+                self.json
+            }
+        }
+
+        pub async fn run(_: ImportArgs) -> anyhow::Result<ExitCode> {
+            let hint = "add --dry-run, or send the files with curl: docs/imports.md";
+            Err(CliError::usage("this build of scandeck has no client", hint).into())
+        }
+    }
+
     pub mod wordlists {
         use std::convert::Infallible;
         use std::process::ExitCode;

@@ -1,17 +1,23 @@
-//! `scandeck import --dry-run`: files are recognised by their content, and nothing is stored.
+//! `scandeck import`: files are recognised by their content; with `--dry-run` nothing is stored, else
+//! the service stores a scan for each target, or a foreign service the findings.
 
 use std::fs;
+use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use wiremock::matchers::{method, path};
+use wiremock::{Mock, MockServer, ResponseTemplate};
 
-use super::{Ended, command, run};
+use super::{CliFixture, Ended, command, run};
 
 const NUCLEI: &str = r#"{"template-id":"CVE-2021-44228","info":{"name":"Log4j \u001b[2J","severity":"critical"},"type":"http","host":"https://shop.test","matched-at":"https://shop.test/"}
 {"template-id":"tech","info":{"name":"Technology","severity":"info"},"type":"http","host":"https://pay.test","matched-at":"https://pay.test/"}
 not a result
 "#;
 
-async fn import(home: &std::path::Path, args: &[&str]) -> Ended {
+async fn import(home: &Path, args: &[&str]) -> Ended {
     let mut command = command(home, &[&["import", "--dry-run"], args].concat());
     run(command.current_dir(home)).await
 }
@@ -69,10 +75,160 @@ async fn missing_files_folders_and_formats_are_named() {
             "{message}: {refused:?}"
         );
     }
-    let mut stored = command(home.path(), &["import", "results.json"]);
-    let stored = run(&mut stored).await;
+    let unconfigured = run(&mut command(home.path(), &["import", "results.json"])).await;
+    unconfigured.refused(1, "no service is configured");
+}
+
+/// A service without imports, and with `POST /findings/import` if `takes_findings`.
+async fn foreign_service(takes_findings: bool) -> MockServer {
+    let server = MockServer::start().await;
+    if takes_findings {
+        let results = json!({"data": {"results": [{"id": 41}, {"id": 42}]}});
+        Mock::given(method("POST"))
+            .and(path("/api/v2/findings/import"))
+            .respond_with(ResponseTemplate::new(201).set_body_json(results))
+            .mount(&server)
+            .await;
+    }
+    server
+}
+
+async fn at(server: &MockServer, home: &Path, args: &[&str]) -> Ended {
+    let mut command = command(home, &[&["import"], args].concat());
+    command
+        .env("SCANDECK_BASE_URL", server.uri())
+        .env("SCANDECK_API_KEY", "key");
+    run(&mut command).await
+}
+
+#[tokio::test]
+async fn imported_file_is_scans_once_and_passes_the_gate() {
+    let cli = CliFixture::new().await;
+    fs::write(cli.home.path().join("a.jsonl"), NUCLEI).unwrap();
+    fs::write(cli.home.path().join("b.json"), "{\"kind\": \"no scan\"}").unwrap();
+
+    let all = cli.run(&["import", "--json", "a.jsonl", "b.json"]).await;
+    assert_eq!(all.code, 1, "one file is unknown: {all:?}");
+    let all: Value = serde_json::from_str(&all.out).unwrap();
+    let first = &all["files"][0];
+    assert_eq!(
+        (&first["format"], &first["findings"], &first["is_repeated"]),
+        (&json!("nuclei"), &json!(2), &json!(false)),
+        "{all}"
+    );
+    let scans = first["scans"].as_array().unwrap();
+    let mut names: Vec<&str> = scans
+        .iter()
+        .map(|scan| scan["target_name"].as_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["https://pay.test/", "https://shop.test/"], "{all}");
+    assert_eq!(
+        (&all["files"][1]["format"], &all["files"][1]["scans"]),
+        (&Value::Null, &json!([]))
+    );
+
+    let again = cli.json(&["import", "a.jsonl"]).await;
+    assert_eq!(again["files"][0]["is_repeated"], true, "{again}");
+    assert_eq!(
+        cli.json(&["scans", "list"]).await.as_array().unwrap().len(),
+        2
+    );
+    let lines = cli.does(&["import", "a.jsonl"]).await;
+    assert!(lines.contains("imported before: 2 scans"), "{lines}");
+
+    let gate = ["import", "a.jsonl", "--fail-on", "risk>=critical"];
+    let matched = cli.run(&gate).await;
+    assert_eq!(matched.code, 3, "{matched:?}");
+    assert!(matched.err.contains("matches --fail-on"), "{matched:?}");
+    let gate = ["import", "a.jsonl", "--fail-on", "risk:medium"];
+    assert_eq!(cli.run(&gate).await.code, 0);
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn standard_input_is_imported_for_one_target() {
+    let cli = CliFixture::new().await;
+    let mut command = cli.command(&["import", "-", "--target", "shop.test", "--json"]);
+    let mut running = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = running.stdin.take().unwrap();
+    stdin.write_all(NUCLEI.as_bytes()).await.unwrap();
+    drop(stdin);
+    let output = running.wait_with_output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let stored: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let scans = stored["files"][0]["scans"].as_array().unwrap();
+    assert_eq!((scans.len(), &scans[0]["findings"]), (1, &json!(2)));
+    assert_eq!(scans[0]["target_name"], "shop.test");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn foreign_service_receives_confirmed_findings_in_its_form() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("a.jsonl"), NUCLEI).unwrap();
+    let server = foreign_service(true).await;
+
+    let stored = at(&server, home.path(), &["a.jsonl"]).await;
+    assert_eq!(stored.code, 1, "{stored:?}");
     assert!(
-        stored.code == 2 && stored.err.contains("--dry-run"),
+        stored
+            .err
+            .contains("takes no result files of other scanners"),
         "{stored:?}"
+    );
+    let unconfirmed = at(&server, home.path(), &["--to-service", "a.jsonl"]).await;
+    assert_eq!(unconfirmed.code, 2, "{unconfirmed:?}");
+    assert!(
+        unconfirmed.err.contains("not sent: 2 findings") && unconfirmed.err.contains("--yes"),
+        "{unconfirmed:?}"
+    );
+    assert!(
+        unconfirmed.out.contains("the form does not carry: ")
+            && unconfirmed.out.contains("classes (2)"),
+        "{unconfirmed:?}"
+    );
+
+    let sent = at(
+        &server,
+        home.path(),
+        &["--to-service", "--yes", "--json", "a.jsonl"],
+    );
+    let sent = sent.await;
+    assert_eq!(sent.code, 0, "{sent:?}");
+    let files: Value = serde_json::from_str(&sent.out).unwrap();
+    assert_eq!(files["files"][0]["finding_ids"], json!([41, 42]));
+    let requests = server.received_requests().await.unwrap();
+    let bodies = requests
+        .iter()
+        .filter(|request| request.url.path().ends_with("/findings/import"));
+    let bodies: Vec<Value> = bodies
+        .map(|request| serde_json::from_slice(&request.body).unwrap())
+        .collect();
+    assert_eq!(bodies.len(), 1, "{bodies:?}");
+    let finding = &bodies[0]["findings"][0];
+    assert_eq!(
+        (
+            &finding["source"],
+            &finding["target_name"],
+            &finding["vuln_risk_level"]
+        ),
+        (&json!(2), &json!("https://shop.test"), &json!(4)),
+        "{finding}"
+    );
+    assert!(finding["vuln_evidence"].is_string(), "{finding}");
+
+    let other = foreign_service(false).await;
+    let refused = at(&other, home.path(), &["--to-service", "--yes", "a.jsonl"]).await;
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(
+        refused
+            .err
+            .contains("does not take findings of other tools"),
+        "{refused:?}"
     );
 }

@@ -21,7 +21,7 @@ use url::form_urlencoded;
 
 use super::Error;
 use super::error::CANCELLED;
-use super::raw::{JSON_LINES, RequestBody};
+use super::raw::{ANY_BYTES, JSON_LINES, RequestBody};
 use super::request::ApiRequest;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Shared, Stamp};
@@ -319,6 +319,12 @@ fn sent_body(body: &RequestBody) -> Option<SentBody> {
             ("application/json", value.to_string())
         }
         RequestBody::Lines(lines) => (JSON_LINES, lines.clone()),
+        RequestBody::File(_) => {
+            return Some(SentBody {
+                content_type: ANY_BYTES,
+                text: None,
+            });
+        }
     };
     Some(SentBody {
         content_type,

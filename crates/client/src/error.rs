@@ -61,6 +61,8 @@ pub enum ErrorKind {
     Server,
     /// The server is not this API: a web page, a redirect, an unknown path.
     NotThisApi,
+    /// 404 and 405: the service lacks an extension that scandeck has.
+    NotOffered,
     /// The response exceeds the limit and was dropped.
     TooLarge,
     /// The response is not JSON of the expected shape.
@@ -248,6 +250,9 @@ impl Error {
             ErrorKind::RateLimited { retry_after: None } => "wait a minute",
             ErrorKind::Server => "the service failed; try again, and read its log",
             ErrorKind::NotThisApi => NOT_THIS_API_HINT,
+            ErrorKind::NotOffered => {
+                "use a service of scandeck of this version; `scandeck serve` starts one"
+            }
             ErrorKind::TooLarge => "narrow the request to one workspace or one scan",
             ErrorKind::Decode => "check that the base URL serves version 2 of this API",
             ErrorKind::BudgetSpent { until } => {

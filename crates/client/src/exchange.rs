@@ -12,8 +12,8 @@ use backon::{BackoffBuilder, ExponentialBuilder};
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap,
-    IF_NONE_MATCH, LOCATION,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE,
+    ETAG, HeaderMap, IF_NONE_MATCH, LOCATION,
 };
 use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ use url::Url;
 use super::body::Body;
 use super::calls::RunningCall;
 use super::error::RATE_LIMIT_REACHED;
-use super::raw::{JSON_LINES, RequestBody};
+use super::raw::{ANY_BYTES, JSON_LINES, RequestBody};
 use super::request::ApiRequest;
 use super::{BaseUrl, Client, ClientResult, Error, ErrorKind, clock, decoded, on_list_thread};
 use scandeck_wire::contract::item_stream::each_item;
@@ -340,6 +340,15 @@ impl Client {
             RequestBody::Json(value) => builder.json(value),
             RequestBody::Lines(lines) => {
                 builder.header(CONTENT_TYPE, JSON_LINES).body(lines.clone())
+            }
+            RequestBody::File(file) => {
+                let unread = |error: std::io::Error| {
+                    Error::new(ErrorKind::Invalid, format!("file not read: {error}"))
+                };
+                builder
+                    .header(CONTENT_TYPE, ANY_BYTES)
+                    .header(CONTENT_LENGTH, file.length())
+                    .body(file.body().map_err(unread)?)
             }
         };
         Ok(builder.build()?)

@@ -27,9 +27,11 @@ mod observed;
 mod raw;
 mod replay;
 mod request;
+mod upload;
 mod webhook;
 
 mod findings;
+mod imports;
 mod loggers;
 mod reports;
 mod scans;
@@ -66,6 +68,7 @@ pub use reports::{Download, ReportFile};
 pub use scandeck_domain::problem::Problem;
 pub use scans::{Interval, ScanQuery, TestQuery};
 pub use targets::TargetQuery;
+pub use upload::UploadFile;
 pub use webhook::{WebhookMessage, WebhookUrl, WebhookUrlError, post_webhook};
 
 use scandeck_wire::contract::team::TEAM_VERSION;

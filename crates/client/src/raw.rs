@@ -6,7 +6,7 @@ use std::str::FromStr;
 use reqwest::Method;
 
 use super::request::{ApiRequest, ResponseSize};
-use super::{Client, ClientResult, Error, ErrorKind, Lane};
+use super::{Client, ClientResult, Error, ErrorKind, Lane, UploadFile};
 
 /// Name and value of query parameters or form fields.
 pub type FormPairs = Vec<(Cow<'static, str>, String)>;
@@ -20,9 +20,12 @@ pub enum RequestBody {
     Json(serde_json::Value),
     /// JSON lines.
     Lines(String),
+    /// A file of any content.
+    File(UploadFile),
 }
 
 pub(super) const JSON_LINES: &str = "application/x-ndjson";
+pub(super) const ANY_BYTES: &str = "application/octet-stream";
 
 /// A request for [`Client::send_raw`].
 #[derive(Clone, Debug)]

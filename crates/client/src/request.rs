@@ -38,13 +38,15 @@ pub(super) enum ResponseSize {
     Small,
     /// Findings, captures and files.
     Large,
+    /// Single objects as the answer to a file.
+    AfterUpload,
 }
 
 impl ResponseSize {
     /// Limit in decoded bytes.
     pub fn limit(self) -> usize {
         match self {
-            ResponseSize::Small => 32 << 20,
+            ResponseSize::Small | ResponseSize::AfterUpload => 32 << 20,
             ResponseSize::Large => 512 << 20,
         }
     }
@@ -54,6 +56,8 @@ impl ResponseSize {
         match self {
             ResponseSize::Small => 1,
             ResponseSize::Large => 4,
+            // 512 MB over a slow line.
+            ResponseSize::AfterUpload => 40,
         }
     }
 }

@@ -24,6 +24,7 @@ mod head;
 mod input;
 mod json;
 mod open_port;
+mod preview;
 mod run;
 mod table;
 mod target;
@@ -40,6 +41,7 @@ pub use entry::{CvssRating, EntryPlace, EpssRating, ImportEntry};
 pub use evidence::{EntryEvidence, EvidenceItem};
 pub use formats::{FORMATS, ImportFormat};
 pub use head::FileHead;
+pub use preview::FilePreview;
 pub use run::{FoundTarget, ImportSummary, SkippedEntries};
 pub use target::{ImportTarget, ImportTargetKind};
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use scandeck_wire::contract::Stamp;
+use serde::Serialize;
 
 use crate::ImportSink;
 use crate::coverage::ImportCoverage;
@@ -52,7 +53,7 @@ pub struct FoundTarget {
 }
 
 /// Entries that were skipped for one reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SkippedEntries {
     pub reason: String,
     pub count: u64,

@@ -57,6 +57,8 @@ pub struct AppState {
     pub large_documents: Semaphore,
     /// Notified when a report was requested.
     pub reports: Notify,
+    /// Notified when a file was sent to import.
+    pub imports: Notify,
     /// Notified when a schedule was added or resumed.
     pub schedules: Notify,
     /// Notified when a callback was queued, or a scan has ended that may have one.

@@ -25,6 +25,7 @@ use scandeck_domain::export::ExportFormat;
 use scandeck_domain::oob::{CaptureFormat, PayloadShape};
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{ListedFinding, Reason, Verdict};
+use scandeck_import::FORMATS;
 use scandeck_report::{ChapterKind, EvidenceDetail, ReportVerdict};
 use scandeck_wire::contract::{
     GroupBy, RedirectLevel, ReportFormat, Risk, Scan, ScanStatus, TargetType, Tool, WorkspaceId,
@@ -83,6 +84,7 @@ fn names_of(arg: &Arg, noun: &str) -> Option<Vec<&'static str>> {
         ("findings", "reason") => Reason::NAMES.to_vec(),
         ("findings", "severity") => Risk::DOWN.iter().map(|risk| risk.as_str()).collect(),
         ("captures", "format") => CaptureFormat::NAMES.to_vec(),
+        ("import", "format") => FORMATS.iter().map(|format| format.name).collect(),
         ("payloads", "shape") => PayloadShape::NAMES.to_vec(),
         ("reports", "format") => ReportFormat::KNOWN
             .iter()

@@ -1,7 +1,7 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{Alert, CaptureRow, Generation, TeamRequest, TextChunk, ViewJob};
+use crate::base::{Alert, CaptureRow, FileToImport, Generation, TeamRequest, TextChunk, ViewJob};
 use crate::config::AlertPlan;
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
@@ -14,6 +14,7 @@ use scandeck_domain::oob::{
 use scandeck_domain::triage;
 use scandeck_domain::triage::{Event, FindingKey, IssueId, ListedFinding};
 use scandeck_report::{ChosenOptions, ReportScan};
+use scandeck_wire::contract::import::FileImport;
 use scandeck_wire::contract::schedule::NewSchedule;
 use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
@@ -82,6 +83,10 @@ pub enum Effect {
     Redraw,
     /// Leave the first-start screen with a choice.
     Connect(ConnectionChoice),
+    /// Read what the result file at a typed path contains; answered by `Msg::ImportRead`.
+    ReadImport(String),
+    /// List a folder for the completion of a path; answered by `Msg::FolderListed`.
+    ListFolder(String),
     /// Read the report formats of the service; answered by `Msg::ReportFormats`.
     ReadReportFormats,
     /// Read the API key again from its source; answered by `Msg::KeyRead`.
@@ -361,6 +366,8 @@ pub enum Call {
     },
     CreateReport(NewReport),
     DeleteReport(ReportId),
+    /// Sends a result file and waits for the end of its import.
+    ImportFile(Box<FileToImport>),
     /// Saved to the current directory under its cleaned name.
     DownloadReport(ReportId, Shared),
     DeleteWordlist(WordlistId),
@@ -401,6 +408,8 @@ pub enum CallAnswer {
     Emptied(ClearedRequests),
     /// The status of the response to a request that was sent again.
     Status(u16),
+    /// The scans of a result file.
+    Imported(Box<FileImport>),
 }
 
 /// A text that could not be copied, and is shown instead.

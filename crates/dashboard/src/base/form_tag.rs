@@ -13,6 +13,8 @@ pub enum FormTag {
     NewLogger,
     NewReport,
     NewSchedule,
+    /// The import of a result file.
+    Import,
     ManualFinding(ManualFindingOrigin),
     /// Where a payload was placed.
     Place(Token),

@@ -18,6 +18,7 @@ pub mod finding_group_by;
 pub mod finding_work;
 pub mod form_tag;
 pub mod group_keys;
+pub mod import;
 pub mod live_settings;
 pub mod notices;
 pub mod own_theme;
@@ -50,6 +51,7 @@ pub use finding_work::{
 };
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use group_keys::{GroupKeys, GroupName};
+pub use import::{FileToImport, FolderNames, ImportPreview};
 pub use live_settings::{LiveSettings, theme_names};
 pub use notices::{Notices, Tone};
 pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};

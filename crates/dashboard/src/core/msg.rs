@@ -1,8 +1,8 @@
 //! Messages: everything that can happen to the dashboard.
 
 use crate::base::{
-    Alert, CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, Generation, LiveSettings,
-    SavedExport, Session, Size, TextChunk, Ticket, Update, ViewKey,
+    Alert, CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, FolderNames, Generation,
+    ImportPreview, LiveSettings, SavedExport, Session, Size, TextChunk, Ticket, Update, ViewKey,
 };
 use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
 use crate::input::CustomAction;
@@ -61,6 +61,13 @@ pub enum Msg {
         template: String,
         result: Box<Result<ReportPreview, Problem>>,
     },
+    /// The result file at a typed path was read, or not.
+    ImportRead {
+        path: String,
+        result: Box<Result<ImportPreview, Problem>>,
+    },
+    /// A folder was listed for the completion of a path.
+    FolderListed(FolderNames),
     /// The API key was read again from its source; whether it is another one.
     KeyRead {
         source: String,

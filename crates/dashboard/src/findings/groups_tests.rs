@@ -390,6 +390,31 @@ fn findings_without_attribute_form_one_group() {
 }
 
 #[test]
+fn group_of_a_cve_names_the_tools_that_saw_it() {
+    let mut app = grouped();
+    let of_tool = |id: i64, tool_id: i64| Scan {
+        tool_id,
+        ..scan(id, 1, ScanStatus::Finished, 100)
+    };
+    app.feed(Snapshot::Scans(table([
+        of_tool(1, 10_002),
+        of_tool(2, 10_003),
+    ])));
+    let with_cve = |id: i64, scan: i64| Finding {
+        cve: vec!["CVE-2021-44228".into()],
+        task_id: Some(ScanId(scan)),
+        ..of_class(id, 1, &format!("class {id}"), "Log4Shell", Risk::Critical)
+    };
+    app.feed(Snapshot::Findings(table([
+        with_cve(10, 1),
+        with_cve(11, 2),
+    ])));
+    app.keys("b v g g enter");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("ZAP, nuclei"), "{frame}");
+}
+
+#[test]
 fn selecting_finding_unfolds_its_group() {
     let mut app = grouped();
     let id = app.model.cursor(Pane::Findings).shown_ids()[1];

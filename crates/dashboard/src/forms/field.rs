@@ -119,6 +119,14 @@ fields! {
     First "first";
     /// How late a missed start may be.
     Window "window";
+    /// What a result file contains.
+    ResultFiles;
+    ResultTool;
+    ResultTargets;
+    ResultFindings;
+    SkippedResults;
+    /// Whether the run of a result file tested the same as the last one.
+    Complete "complete";
 }
 
 impl FieldId {

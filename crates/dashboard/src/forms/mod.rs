@@ -14,7 +14,7 @@ pub mod field;
 
 pub use field::{FieldId, FieldValue, FormField, LineNote};
 
-use crate::base::{FormTag, Job, JobState, Secret};
+use crate::base::{FormTag, ImportPreview, Job, JobState, Secret};
 use crate::config::ScanProfile;
 use crate::data::Data;
 use crate::text::TextInput;
@@ -106,6 +106,8 @@ pub struct FormSubject {
     pub manual: Option<Box<ManualFindingDraft>>,
     /// The finding to which a payload can be bound, with its name.
     pub finding: Option<(FindingKey, Shared)>,
+    /// The file to import.
+    pub import: Option<ImportPreview>,
 }
 
 impl FormSubject {

@@ -65,8 +65,8 @@ pub use review::{Card, Cards, Decided, Review, ReviewOutcome, ReviewedList, TABS
 pub(crate) use seen::SEEN_AFTER;
 
 use crate::base::{
-    AUTO, Batch, ExportedCaptures, FormTag, Generation, Link, ListKind, LiveSettings, Measures,
-    Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
+    AUTO, Batch, ExportedCaptures, FolderNames, FormTag, Generation, Link, ListKind, LiveSettings,
+    Measures, Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
 use crate::data::{
     AlertState, Board, Data, EventAlertState, Guards, LastVisit, Oob, Payloads, ScanProgress,
@@ -237,6 +237,8 @@ pub struct Overlay {
     pub drafts: BTreeMap<FormTag, Form>,
     /// Notes on findings that were closed without recording them.
     pub notes: HashMap<Vec<IssueId>, String>,
+    /// The folder of the path that is typed in the command line.
+    pub folder: Option<FolderNames>,
     pub notices: Notices,
 }
 

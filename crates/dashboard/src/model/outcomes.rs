@@ -200,6 +200,7 @@ fn created_in(call: &Call) -> Option<Pane> {
         | Call::ClearLogger { .. }
         | Call::DeleteReport(_)
         | Call::DownloadReport(..)
+        | Call::ImportFile(_)
         | Call::DeleteWordlist(_)
         | Call::PauseSchedule(_)
         | Call::ResumeSchedule(_)

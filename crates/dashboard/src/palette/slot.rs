@@ -37,6 +37,8 @@ pub enum ArgumentShape {
     Custom,
     /// Any text, with its name in the usage.
     Text(&'static str),
+    /// The path of a file that exists.
+    Path,
     /// Name or id of a workspace.
     Workspace,
     /// Name or id of a target.
@@ -127,6 +129,7 @@ impl fmt::Display for ArgumentShape {
             Self::Query(_) | Self::Here | Self::Findings => f.write_str("QUERY"),
             Self::Text(name) => f.write_str(name),
             Self::Order => f.write_str("FIELDS"),
+            Self::Path => f.write_str("FILE"),
             Self::Workspace
             | Self::Target
             | Self::Logger
@@ -329,7 +332,7 @@ fn read_one(
             .map_err(|fault| moved(fault, place.start)),
         ArgumentShape::Tab => tab(model, typed, place),
         ArgumentShape::Custom => custom(model, typed, place),
-        ArgumentShape::Text(_) => Ok(ArgumentValue::Text(typed.to_owned())),
+        ArgumentShape::Text(_) | ArgumentShape::Path => Ok(ArgumentValue::Text(typed.to_owned())),
         ArgumentShape::Choice(words, _) => choice(shape, words, typed, place),
         ArgumentShape::Theme => theme(model, typed, place),
         ArgumentShape::Workspace => {

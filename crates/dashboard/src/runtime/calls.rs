@@ -1,9 +1,10 @@
 //! The calls that a key caused: each [`Call`] becomes one request, its response one [`CallAnswer`].
 
-use crate::base::{Call, CallAnswer};
-use crate::runtime::{CaptureArchiver, NewFile, files};
+use crate::base::{Call, CallAnswer, FileToImport};
+use crate::runtime::{CaptureArchiver, NewFile, files, result_files};
 use scandeck_client::{Client, Download, Problem, replay};
 use scandeck_domain::oob::unattributed;
+use scandeck_wire::contract::import::ImportState;
 use scandeck_wire::contract::{ReportId, Shared, WordlistId};
 use scandeck_wire::text;
 
@@ -44,6 +45,7 @@ pub(crate) async fn make(
             CallAnswer::Emptied(cleared.await?)
         }
         Call::CreateReport(new) => CallAnswer::Report(client.create_report(&new).await?),
+        Call::ImportFile(file) => import(client, &file).await?,
         Call::DeleteReport(id) => client.delete_report(id).await.map(done)?,
         Call::DownloadReport(id, name) => download(client, id, &name).await?,
         Call::DeleteWordlist(id) => client.delete_wordlist(id).await.map(done)?,
@@ -99,6 +101,16 @@ pub fn can_save(name: &str) -> Result<(), Problem> {
 /// When the directory takes no files.
 pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
     files::write_once(&NewFile::here()?, name, content)
+}
+
+async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Problem> {
+    let upload = result_files::upload(file)?;
+    let begun = client.create_import(&file.new, &upload).await?;
+    let ended = client.ended_import(begun).await?;
+    match ended.state {
+        ImportState::Finished => Ok(CallAnswer::Imported(Box::new(ended))),
+        _ => Err(Problem::local(ended.message.to_string())),
+    }
 }
 
 fn not_replayed(error: scandeck_client::Error) -> Problem {

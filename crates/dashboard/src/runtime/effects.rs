@@ -15,7 +15,7 @@ use crate::runtime::event_loop::EventLoop;
 use crate::runtime::signals::stop_until_continued;
 use crate::runtime::{
     CopyMethod, DecisionRequest, ProcessSignal, SignalStream, TaskReport, Terminal, alert, archive,
-    browser, calls, clipboard, custom, editor,
+    browser, calls, clipboard, custom, editor, result_files,
 };
 use rustix::termios::{QueueSelector, tcflush};
 use scandeck_client::{CallId, Problem, on_list_thread};
@@ -70,6 +70,16 @@ impl EventLoop {
             Effect::Mouse(is_on) => _ = self.terminal.report_mouse(is_on),
             Effect::Connect(choice) => self.connect(choice),
             Effect::PreviewReport(exported) => self.spawn(preview(exported)),
+            Effect::ReadImport(path) => self.spawn(async move {
+                let typed = path.clone();
+                let read = blocking(move || result_files::read(&typed)).await;
+                let result = Box::new(read);
+                Msg::ImportRead { path, result }
+            }),
+            Effect::ListFolder(folder) => self.spawn(async move {
+                let listed = spawn_blocking(move || result_files::names_in(folder)).await;
+                listed.map_or(Msg::Wake, Msg::FolderListed)
+            }),
             Effect::ReadReportFormats => self.read_report_formats(),
             Effect::ReadKey => self.read_key(),
             Effect::StartService => self.start_service(),

@@ -35,6 +35,7 @@ pub mod local;
 mod local_writes;
 pub mod log;
 pub mod process;
+pub mod result_files;
 pub mod settings_watch;
 pub mod signals;
 pub mod team;

@@ -5,8 +5,9 @@ use crate::data::ScanParts;
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
     Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Room, Slot,
-    TableColumn, Theme, ViewCache, ago, bar, draw_columns, fact, format, invite, is_constant, key,
-    pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines, words,
+    TableColumn, Theme, ViewCache, ago, bar, draw_columns, fact, format, import_words, invite,
+    is_constant, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines,
+    words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
@@ -134,8 +135,10 @@ fn widest_of(title: &str, cells: impl Iterator<Item = usize>) -> u16 {
 }
 
 fn fit_progress(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
-    let is_done =
-        |scan: &Scan| scan.status_name == ScanStatus::Finished && !is_incomplete(cx, scan);
+    let is_done = |scan: &Scan| {
+        let is_finished = scan.status_name == ScanStatus::Finished;
+        is_finished && !is_incomplete(cx, scan) && !is_imported(scan)
+    };
     let changes = shown(cx).filter_map(|scan| changes_words(cx, scan, u16::MAX));
     let changes = changes.map(|line| line.width()).max().unwrap_or(0);
     let counts = cx.facts.scans.counts;
@@ -213,6 +216,10 @@ fn is_incomplete(cx: &Cx<'_>, scan: &Scan) -> bool {
     scan.is_incomplete() || is_finished && cx.facts.findings.is_incomplete(scan.id)
 }
 
+fn is_imported(scan: &Scan) -> bool {
+    Tool(scan.tool_id).is_imported()
+}
+
 /// The glyph of a scan, and the style of its state.
 struct Look {
     glyph: &'static str,
@@ -265,7 +272,12 @@ fn progress<'a>(cx: &Cx<'a>, scan: &'a Scan, room: Room<'_>) -> Line<'a> {
         ScanStatus::Stopped => words("stopped", theme.dim()),
         ScanStatus::Finished if is_incomplete(cx, scan) => words(INCOMPLETE, theme.warn()),
         ScanStatus::Finished => {
-            changes_words(cx, scan, columns).unwrap_or_else(|| words("done", theme.dim()))
+            let done = if is_imported(scan) {
+                "imported"
+            } else {
+                "done"
+            };
+            changes_words(cx, scan, columns).unwrap_or_else(|| words(done, theme.dim()))
         }
         status if has_numbers(scan) => {
             let (room, whole) = (usize::from(columns), reason(scan, columns.into()));
@@ -511,11 +523,13 @@ fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
     if scan.num_tests > 0 {
         found.push(Span::raw(format!("   {} tests", tests(scan))));
     }
-    vec![
+    let mut lines = vec![
         words(title, theme.strong()),
         Line::from(state),
         Line::from(found),
-    ]
+    ];
+    lines.extend(import_words(cx, scan).map(|origin| words(origin, theme.text())));
+    lines
 }
 
 fn status_style(theme: Theme, scan: &Scan) -> Style {

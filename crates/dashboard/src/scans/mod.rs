@@ -1,4 +1,4 @@
-//! Scans: their list and detail, and the commands `:retest` and `:compare`.
+//! Scans: their list and detail, and the commands `:retest`, `:compare` and `:import`.
 //!
 //! ```text
 //!   data::snapshots ─────┐
@@ -13,6 +13,9 @@ pub mod commands;
 pub mod draw;
 pub(crate) mod estimate;
 pub mod form;
+pub(crate) mod import;
+#[cfg(test)]
+mod import_tests;
 mod tool_params;
 
 use crate::base::Scope;

@@ -6,7 +6,9 @@ use crate::input::{Action, Context};
 use crate::ui::{Cx, Theme, format};
 use ratatui::text::{Line, Span};
 use scandeck_domain::oob::LoggerExpiry;
+use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{LoggerId, Scan, Stamp, Tool};
+use scandeck_wire::text;
 
 /// The title of a pane with its number key: `3 Findings`.
 pub(crate) fn numbered(pane: Pane) -> String {
@@ -122,6 +124,25 @@ pub(crate) fn about(cx: &Cx<'_>) -> Option<String> {
             Some(format!("#{before} {first} {to} #{after} {second}"))
         }
     }
+}
+
+/// `imported from results.jsonl, nuclei 3.3, by anna, 2h ago`; none for a scan that a service ran.
+pub(crate) fn import_words(cx: &Cx<'_>, scan: &Scan) -> Option<String> {
+    let origin = ImportOrigin::of(scan)?;
+    let tool = format!("{} {}", origin.tool, origin.version);
+    let lead = match origin.file.is_empty() {
+        true => "imported".to_owned(),
+        false => format!("imported from {}", origin.file),
+    };
+    let by = format!("by {}", origin.imported_by);
+    let parts = [
+        Some(lead),
+        Some(tool.trim().to_owned()).filter(|tool| !tool.is_empty()),
+        Some(by).filter(|_| !origin.imported_by.is_empty()),
+        origin.imported_at.map(|at| ago(cx, Some(at))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    Some(text::clean(&parts.join(", ")).into_owned())
 }
 
 /// `2m ago`, `just now`.

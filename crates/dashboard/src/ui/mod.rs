@@ -32,7 +32,7 @@ pub(crate) use context::{Cx, cell, dimmed, words};
 pub use facts::PaneFacts;
 pub(crate) use facts::target_of;
 pub(crate) use format::risk_counts;
-pub(crate) use labels::{ago, chips, fact, invite, key, numbered};
+pub(crate) use labels::{ago, chips, fact, import_words, invite, key, numbered};
 pub use layout::{
     COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup, sheet,
     take_bottom, take_left, take_top,

@@ -21,6 +21,7 @@ named_enum! {
         Errors "errors",
         LoginWall "login_wall",
         Ambiguous "ambiguous",
+        NotStated "not_stated",
     }
 }
 
@@ -44,6 +45,7 @@ impl RetestGap {
             Self::Errors => "requests of the later scan ended with errors",
             Self::LoginWall => "the later scan reached only the log-in page",
             Self::Ambiguous => "several findings of the later scan match",
+            Self::NotStated => "the imported file does not state what was tested",
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::change_detection;
-use super::coverage::{self, IncompleteTests};
+use super::coverage::{self, IncompleteTests, RetestedClass};
 use super::issue::Issue;
 use super::listed::ListedFinding;
 use crate::finding::{RetestGap, named_enum};
@@ -52,7 +52,7 @@ pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<Compar
             seen_by(issue, before.id).cloned(),
             seen_by(issue, after.id).cloned(),
         );
-        let gap = coverage::gap(after, before, &issue.vuln_id, &tests);
+        let gap = coverage::gap(after, before, RetestedClass::of(issue), &tests);
         let outcome = outcome(earlier.as_deref(), later.as_deref(), gap.is_none())?;
         let gap = gap.filter(|_| outcome == Outcome::CoveredLess);
         Some(ComparedFinding {

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!   the later scan did not finish, had other parameters, fewer tests ──┐
-//!   its findings `coverage.*` list the test of the finding ────────────┴─► RetestGap ─► not retested
+//!   its findings `coverage.*` list the test of the finding ────────────┼─► RetestGap ─► not retested
+//!   its file states nothing about the test ([`super::imported`]) ──────┘
 //! ```
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::imported::{self, is_imported, is_same_tool};
 use super::listed::ListedFinding;
 use crate::finding::RetestGap;
 use scandeck_wire::contract::{EvidenceView, Scan, ScanId, ScanStatus};
@@ -121,14 +123,36 @@ fn names(row: &[String], vuln_id: &str) -> bool {
     })
 }
 
+/// The kind of a finding, and its port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RetestedClass<'a> {
+    pub vuln_id: &'a str,
+    pub protocol: &'a str,
+    /// 0 if there is none.
+    pub port: i64,
+}
+
+impl<'a> RetestedClass<'a> {
+    pub fn of(finding: &'a ListedFinding) -> Self {
+        Self {
+            vuln_id: &finding.vuln_id,
+            protocol: &finding.protocol,
+            port: finding.port(),
+        }
+    }
+}
+
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
 pub fn gap(
     later: &Scan,
     earlier: &Scan,
-    vuln_id: &str,
+    class: RetestedClass<'_>,
     tests: &IncompleteTests,
 ) -> Option<RetestGap> {
-    scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, vuln_id))
+    if is_imported(later) || is_imported(earlier) {
+        return imported::gap(later, earlier, class);
+    }
+    scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, class.vuln_id))
 }
 
 fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<RetestGap> {
@@ -150,6 +174,9 @@ fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<Ret
 
 /// How the parameters of two scans differ, as far as they change what is covered.
 pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
+    if is_imported(a) || is_imported(b) {
+        return (!is_same_tool(a, b)).then_some(RetestGap::Tests);
+    }
     if a.scan_original_url != b.scan_original_url {
         return Some(RetestGap::Redirects);
     }
@@ -283,16 +310,20 @@ mod tests {
             num_finished_tests: 7,
             ..whole.clone()
         };
+        let class = |vuln_id| RetestedClass {
+            vuln_id,
+            ..RetestedClass::default()
+        };
         for (kind, expected) in [
             ("web.header.csp_missing", Some(RetestGap::Blocked)),
             ("web.exposed.git", Some(RetestGap::Blocked)),
             ("web.exposed.env", None),
         ] {
-            assert_eq!(gap(&scan, &whole, kind, &tests), expected, "{kind}");
+            assert_eq!(gap(&scan, &whole, class(kind), &tests), expected, "{kind}");
         }
         let none = IncompleteTests::default();
         assert_eq!(
-            gap(&scan, &whole, "web.exposed.env", &none),
+            gap(&scan, &whole, class("web.exposed.env"), &none),
             Some(RetestGap::FewerTests)
         );
     }

@@ -32,6 +32,7 @@ pub mod facts;
 pub mod finding_columns;
 mod finding_state;
 pub mod identity;
+mod imported;
 pub mod issue;
 pub mod jsonl;
 mod list_context;

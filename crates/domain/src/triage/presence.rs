@@ -16,8 +16,9 @@ use jiff::tz::TimeZone;
 
 use super::change_detection;
 use super::correlate::CorrelationInput;
-use super::coverage;
+use super::coverage::{self, RetestedClass};
 use super::event::Baseline;
+use super::imported::is_imported;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
@@ -227,10 +228,10 @@ impl<'a> Presences<'a> {
         let scans = self.index.series.get(&latest.series)?;
         let last = &scans.get(latest.number)?.scan;
         let (mut absent_in, mut first, mut untested) = (None, None, None);
-        let vuln_id = &self.input.findings.items()[latest.finding].vuln_id;
+        let class = RetestedClass::of(&self.input.findings.items()[latest.finding]);
         let later = scans[latest.number + 1..].iter();
         for after in later.filter(|after| after.is_over) {
-            match coverage::gap(&after.scan, last, vuln_id, &self.index.tests) {
+            match coverage::gap(&after.scan, last, class, &self.index.tests) {
                 None => {
                     absent_in = Some(&after.scan);
                     first = first.or(absent_in);
@@ -387,10 +388,11 @@ fn ended_by(scan: &Scan, day: Date) -> bool {
 }
 
 /// True if all findings of an ended scan were fetched: as many as it reports, or fetched after its
-/// end. `count`: its known findings.
+/// end. `count`: its known findings. The end of an imported scan was long before its import.
 pub fn is_read(scan: &Scan, count: i64, read: &ReadTimes) -> bool {
     let reported: Option<i64> = scan.result_summary.by_risk().into_iter().sum();
-    reported.is_some_and(|reported| count >= reported) || read.is_after_end(scan)
+    reported.is_some_and(|reported| count >= reported)
+        || (!is_imported(scan) && read.is_after_end(scan))
 }
 
 impl ReadTimes {

@@ -359,3 +359,65 @@ fn pinned_scans_affect_only_their_targets() {
     );
     assert_eq!(against(Baseline::Scans(vec![ScanId(4)]), &[4]), Unchanged);
 }
+
+/// Imported files of one tool and target, and a finding in some of them.
+fn seen_in_files(files: &[serde_json::Value], seen: &[i64]) -> (Presence, Option<RetestGap>) {
+    let mut fixture = TriageFixture::new();
+    for (number, import) in (1..).zip(files) {
+        let scan = fixture.scan(number);
+        scan.tool_id = 10_002;
+        scan.tool_params = Some(json!({"import": import}));
+        let high = i64::from(seen.contains(&number));
+        scan.result_summary = ResultSummary {
+            critical: Some(0),
+            high: Some(high),
+            medium: Some(0),
+            low: Some(0),
+            info: Some(0),
+            ..ResultSummary::default()
+        };
+    }
+    for &scan in seen {
+        fixture.found(scan, "nuclei:a", "");
+    }
+    let (issue, _) = fixture.last();
+    (issue.presence, issue.retest_gap)
+}
+
+#[test]
+fn later_file_makes_absent_only_what_it_states_or_what_is_complete() {
+    let alone = json!({"tool": "nuclei"});
+    let complete = json!({"tool": "nuclei", "complete": true});
+    let stated = json!({"tool": "nuclei", "coverage": [{"prefixes": ["nuclei:"]}]});
+    let [files_alone, files_complete, files_stated] =
+        [&alone, &complete, &stated].map(|last| [alone.clone(), last.clone()]);
+    let untested = (NotRetested, Some(RetestGap::NotStated));
+    assert_eq!(seen_in_files(&files_alone, &[1]), untested);
+    assert_eq!(seen_in_files(&files_complete, &[1]), (Absent, None));
+    assert_eq!(seen_in_files(&files_stated, &[1]), (Absent, None));
+    assert_eq!(seen_in_files(&files_alone, &[2]), (New, None));
+    assert_eq!(seen_in_files(&files_alone, &[1, 2]), (Unchanged, None));
+    let three = [alone.clone(), complete, alone];
+    assert_eq!(seen_in_files(&three, &[1, 3]), (Reappeared, None));
+}
+
+#[test]
+fn imported_scan_proves_nothing_before_its_findings_are_read() {
+    let mut fixture = TriageFixture::new();
+    let complete = json!({"import": {"tool": "nuclei", "complete": true}});
+    for (number, findings) in [(1, 1), (2, 7)] {
+        let scan = fixture.scan(number);
+        scan.tool_id = 10_002;
+        scan.tool_params = Some(complete.clone());
+        scan.result_summary = ResultSummary {
+            critical: Some(0),
+            high: Some(findings),
+            medium: Some(0),
+            low: Some(0),
+            info: Some(0),
+            ..ResultSummary::default()
+        };
+    }
+    fixture.found(1, "nuclei:a", "");
+    assert_eq!(fixture.last().0.presence, New);
+}

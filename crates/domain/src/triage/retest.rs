@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::compare::{Outcome, incomplete, occurrences, outcome, seen_by};
-use super::coverage;
+use super::coverage::{self, RetestedClass};
 use super::presence::{ReadTimes, is_read};
 use super::settings::StoredSettings;
 use super::{FindingKey, Issue, IssueId};
@@ -234,9 +234,10 @@ impl Retest {
             match new {
                 Some(new) => {
                     let covers = |issue: Option<&Issue>| {
-                        let kind = issue.map_or("", |issue| &issue.vuln_id);
+                        let class = issue.map(|issue| RetestedClass::of(issue));
+                        let class = class.unwrap_or_default();
                         let old = scans.get(retested.scan);
-                        old.is_some_and(|old| coverage::gap(new, old, kind, &tests).is_none())
+                        old.is_some_and(|old| coverage::gap(new, old, class, &tests).is_none())
                     };
                     let issue = issues.get(retested.key.into()).map(|issue| &**issue);
                     retested.now(issue, new, covers(issue), all_read(new))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::compare::occurrences;
 use super::correlate::CorrelationInput;
-use super::coverage;
+use super::coverage::{self, RetestedClass};
 use super::issue::Issue;
 use super::listed::ListedFinding;
 use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
@@ -98,7 +98,8 @@ impl ScanIndex {
     fn outcome(&self, issue: &Issue, scan: &Scan, last: &Scan) -> ScanSighting {
         // Which of several equal findings a scan reported is unknown.
         let ambiguous = (issue.identity.ordinal > 0).then_some(RetestGap::Ambiguous);
-        let gap = ambiguous.or_else(|| coverage::gap(scan, last, &issue.vuln_id, &self.tests));
+        let gap =
+            ambiguous.or_else(|| coverage::gap(scan, last, RetestedClass::of(issue), &self.tests));
         gap.map_or(ScanSighting::Absent, ScanSighting::NotRetested)
     }
 }

@@ -31,6 +31,7 @@ use std::fmt;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::run::ImportRun;
+use scandeck_wire::contract::Tool;
 
 /// Recognises and reads one format.
 pub trait FormatReader: Sync {
@@ -54,6 +55,8 @@ pub struct ImportFormat {
     pub title: &'static str,
     /// The tool that writes the format, or several.
     pub tool: &'static str,
+    /// The id of that tool in scans. Formats of one tool share it, so their scans are comparable.
+    pub tool_id: Tool,
     /// Usual ends of file names; they do not decide.
     pub extensions: &'static [&'static str],
     pub(crate) reader: &'static dyn FormatReader,
@@ -72,13 +75,14 @@ impl PartialEq for ImportFormat {
 }
 
 macro_rules! formats {
-    ($($module:ident: $name:literal $title:literal $tool:literal [$($extension:literal)+];)+) => {
+    ($($module:ident: $name:literal $title:literal $tool:literal $tool_id:literal [$($extension:literal)+];)+) => {
         /// Every format.
         pub static FORMATS: &[ImportFormat] = &[
             $(ImportFormat {
                 name: $name,
                 title: $title,
                 tool: $tool,
+                tool_id: Tool($tool_id),
                 extensions: &[$($extension),+],
                 reader: $module::READER,
             }),+
@@ -87,28 +91,28 @@ macro_rules! formats {
 }
 
 formats! {
-    scandeck: "scandeck" "findings of scandeck (JSON lines)" "scandeck" ["jsonl"];
-    nuclei: "nuclei" "nuclei (JSON lines, JSON)" "nuclei" ["jsonl" "json"];
-    zap: "zap" "ZAP (XML, JSON)" "ZAP" ["xml" "json"];
-    burp: "burp" "Burp Suite (XML)" "Burp Suite" ["xml"];
-    nessus: "nessus" "Nessus (.nessus)" "Nessus" ["nessus" "xml"];
-    nessus_csv: "nessus-csv" "Nessus, Tenable (CSV)" "Nessus" ["csv"];
-    nmap: "nmap" "nmap (XML)" "nmap" ["xml"];
-    testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" ["json" "csv"];
-    sarif: "sarif" "SARIF 2.1" "SARIF" ["sarif" "json"];
-    openvas: "openvas" "OpenVAS, Greenbone (XML, CSV)" "OpenVAS" ["xml" "csv"];
-    masscan: "masscan" "masscan (JSON)" "masscan" ["json"];
-    sslyze: "sslyze" "sslyze (JSON)" "sslyze" ["json"];
-    sslscan: "sslscan" "sslscan (XML)" "sslscan" ["xml"];
-    wapiti: "wapiti" "wapiti (JSON, XML)" "wapiti" ["json" "xml"];
-    nikto: "nikto" "nikto (JSON, XML)" "nikto" ["json" "xml"];
-    wpscan: "wpscan" "WPScan (JSON)" "WPScan" ["json"];
-    acunetix: "acunetix" "Acunetix (XML), Acunetix 360 (JSON)" "Acunetix" ["xml" "json"];
-    cyclonedx: "cyclonedx" "CycloneDX vulnerabilities (JSON, XML)" "CycloneDX" ["json" "xml"];
-    httpx: "httpx" "httpx (JSON lines, JSON)" "httpx" ["jsonl" "json"];
-    naabu: "naabu" "naabu (JSON lines, JSON)" "naabu" ["jsonl" "json"];
-    ffuf: "ffuf" "ffuf (JSON)" "ffuf" ["json"];
-    generic: "generic" "DefectDojo generic findings (JSON, CSV)" "DefectDojo" ["json" "csv"];
+    scandeck: "scandeck" "findings of scandeck (JSON lines)" "scandeck" 10_001 ["jsonl"];
+    nuclei: "nuclei" "nuclei (JSON lines, JSON)" "nuclei" 10_002 ["jsonl" "json"];
+    zap: "zap" "ZAP (XML, JSON)" "ZAP" 10_003 ["xml" "json"];
+    burp: "burp" "Burp Suite (XML)" "Burp Suite" 10_004 ["xml"];
+    nessus: "nessus" "Nessus (.nessus)" "Nessus" 10_005 ["nessus" "xml"];
+    nessus_csv: "nessus-csv" "Nessus, Tenable (CSV)" "Nessus" 10_005 ["csv"];
+    nmap: "nmap" "nmap (XML)" "nmap" 10_006 ["xml"];
+    testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" 10_007 ["json" "csv"];
+    sarif: "sarif" "SARIF 2.1" "SARIF" 10_008 ["sarif" "json"];
+    openvas: "openvas" "OpenVAS, Greenbone (XML, CSV)" "OpenVAS" 10_009 ["xml" "csv"];
+    masscan: "masscan" "masscan (JSON)" "masscan" 10_010 ["json"];
+    sslyze: "sslyze" "sslyze (JSON)" "sslyze" 10_011 ["json"];
+    sslscan: "sslscan" "sslscan (XML)" "sslscan" 10_012 ["xml"];
+    wapiti: "wapiti" "wapiti (JSON, XML)" "wapiti" 10_013 ["json" "xml"];
+    nikto: "nikto" "nikto (JSON, XML)" "nikto" 10_014 ["json" "xml"];
+    wpscan: "wpscan" "WPScan (JSON)" "WPScan" 10_015 ["json"];
+    acunetix: "acunetix" "Acunetix (XML), Acunetix 360 (JSON)" "Acunetix" 10_016 ["xml" "json"];
+    cyclonedx: "cyclonedx" "CycloneDX vulnerabilities (JSON, XML)" "CycloneDX" 10_017 ["json" "xml"];
+    httpx: "httpx" "httpx (JSON lines, JSON)" "httpx" 10_018 ["jsonl" "json"];
+    naabu: "naabu" "naabu (JSON lines, JSON)" "naabu" 10_019 ["jsonl" "json"];
+    ffuf: "ffuf" "ffuf (JSON)" "ffuf" 10_020 ["json"];
+    generic: "generic" "DefectDojo generic findings (JSON, CSV)" "DefectDojo" 10_021 ["json" "csv"];
 }
 
 /// The format with this name.
@@ -125,4 +129,17 @@ pub fn recognise(head: &FileHead) -> Option<&'static ImportFormat> {
 pub fn names() -> String {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tool_ids_have_the_names_of_the_tools() {
+        for format in FORMATS {
+            assert_eq!(format.tool_id.name(), Some(format.tool), "{}", format.name);
+            assert!(format.tool_id.is_imported(), "{}", format.name);
+        }
+    }
 }

@@ -26,6 +26,7 @@ use crate::errors::StartError;
 use crate::routes::team;
 use crate::store::Store;
 pub use crate::store::keys::KeyRow;
+use scandeck_wire::contract::import::FINDINGS_IMPORT;
 use scandeck_wire::contract::schedule::SCHEDULES_ROOT;
 
 /// How long the keys that were read are used.
@@ -77,7 +78,8 @@ impl Role {
         let path = path.strip_prefix(PREFIX).unwrap_or(path);
         match path.split('/').nth(1).unwrap_or_default() {
             "reports" | "http_loggers" => Role::Triage,
-            "targets" | "scans" | "wordlists" => Role::Scan,
+            "targets" | "scans" | "wordlists" | "imports" => Role::Scan,
+            "findings" if path == FINDINGS_IMPORT => Role::Scan,
             _ => Role::Admin,
         }
     }
@@ -284,6 +286,10 @@ mod tests {
             (Method::POST, "/api/v2/scans/7/stop", Role::Scan),
             (Method::POST, "/api/v2/targets", Role::Scan),
             (Method::DELETE, "/api/v2/wordlists/7", Role::Scan),
+            (Method::POST, "/api/v2/imports", Role::Scan),
+            (Method::GET, "/api/v2/imports/7", Role::Read),
+            (Method::POST, "/api/v2/findings/import", Role::Scan),
+            (Method::POST, "/api/v2/findings/7", Role::Admin),
             (Method::PUT, "/api/v2/workspaces/7", Role::Admin),
             (Method::POST, "/api/v2/unknown", Role::Admin),
             (Method::GET, "/scandeck/v1/me", Role::Read),

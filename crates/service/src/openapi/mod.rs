@@ -14,6 +14,7 @@ mod schemas;
 use serde_json::{Map, Value, json};
 
 use crate::api::endpoint::{Endpoint, EndpointBody};
+use scandeck_wire::contract::import::{FINDINGS_IMPORT, IMPORTS};
 use scandeck_wire::contract::team::TEAM_VERSION;
 use schemas::Schema;
 
@@ -76,8 +77,8 @@ pub fn document(endpoints: &[Endpoint]) -> Value {
             "responses": responses::components(),
             "headers": responses::headers(),
         },
-        // An extension beside this API, by its version.
-        "x-scandeck": {"team": TEAM_VERSION},
+        // Extensions beside this API: their version, or their paths.
+        "x-scandeck": {"team": TEAM_VERSION, "imports": [IMPORTS, FINDINGS_IMPORT]},
     })
 }
 

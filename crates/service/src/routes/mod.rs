@@ -2,6 +2,7 @@
 //! and build responses.
 
 pub mod findings;
+pub mod imports;
 pub mod loggers;
 pub mod new_scan;
 pub mod reports;
@@ -45,7 +46,9 @@ pub fn endpoints() -> Vec<Endpoint> {
 
 /// The endpoints beside the API v2.
 pub fn extensions() -> Router<App> {
-    team::router().merge(schedules::router())
+    team::router()
+        .merge(schedules::router())
+        .merge(imports::router())
 }
 
 /// 200 with `{"data": …}`.

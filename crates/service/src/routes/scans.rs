@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio_util::io::ReaderStream;
 
+use super::imports::raw_lines_of_import;
 use super::reports::file_response;
 use super::{DataJson, RouteResult, data, new_scan, no_content, workspace_or_current};
 use crate::api::endpoint::{
@@ -302,6 +303,9 @@ async fn output_with_findings(app: &App, scan: ScanId, data: &str) -> RouteResul
 
 async fn raw(State(app): State<App>, Id(id): Id<ScanId>) -> RouteResult<Response> {
     find(&app, id).await?;
+    if let Some(import) = app.store.import_of_scan(id).await? {
+        return raw_lines_of_import(&app, &import).await;
+    }
     let ids = app.store.raw_line_ids(id).await?;
     let read = move |ids: Vec<i64>| {
         let store = app.store.clone();

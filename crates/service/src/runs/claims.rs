@@ -1,7 +1,7 @@
 //! Keeps the claims of this process, and reads which of its scans were stopped.
 //!
 //! ```text
-//!   every 5 s ──► beat ─────────► claims of ended processes are free: queue, reports and callbacks are polled
+//!   every 5 s ──► beat ─────────► claims of ended processes are free: queue, reports, imports and callbacks are polled
 //!   every 750 ms, while scans run, and after a claim or a stop
 //!             ──► claimed scans ─► stopped or lost: the token of the scan is cancelled
 //! ```
@@ -54,6 +54,7 @@ async fn renew(app: &App) -> Result<(), DatabaseError> {
     if app.store.beat(app.now()).await? {
         app.worker.wake();
         app.reports.notify_one();
+        app.imports.notify_one();
         app.deliveries.notify_one();
     }
     Ok(())

@@ -56,6 +56,7 @@ use crate::net::resolver::{Resolver, SystemResolver};
 use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
+use crate::runs::importer;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
@@ -429,6 +430,7 @@ fn app_state(
         worker: Worker::default(),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
+        imports: Notify::new(),
         schedules: Notify::new(),
         deliveries: Notify::new(),
         last_client: parts.clock.now().as_millisecond().into(),
@@ -560,6 +562,7 @@ fn spawn_tasks(
     tracker.spawn(worker::work(app.clone(), runner, stop.clone()));
     tracker.spawn(claims::keep_claims(app.clone(), stop.clone()));
     tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
+    tracker.spawn(importer::run_imports(app.clone(), stop.clone()));
     tracker.spawn(start_schedules(app.clone(), stop.clone()));
     tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));

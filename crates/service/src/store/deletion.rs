@@ -178,6 +178,17 @@ impl Store {
             .map(drop)
     }
 
+    /// Deletes the parts of imported files that meet a condition.
+    pub(super) async fn delete_import_parts(
+        &self,
+        rows: &'static str,
+        parameters: &[i64],
+    ) -> StoreResult<()> {
+        self.delete_in_batches("import_parts", rows, parameters)
+            .await
+            .map(drop)
+    }
+
     /// Deletes the events and payloads of ended epochs of a workspace.
     pub(super) async fn delete_purged(&self, workspace: WorkspaceId) -> StoreResult<()> {
         for (table, purged) in [

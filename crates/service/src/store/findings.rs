@@ -57,6 +57,9 @@ const SELECT: &str =
     findings.status, findings.verified, findings.body
     FROM findings JOIN targets ON targets.id = findings.target_id WHERE ";
 
+/// Findings of an import that has not ended are not listed.
+const IS_SHOWN: &str = "findings.scan_id NOT IN (SELECT id FROM scans WHERE status = 'importing')";
+
 /// Findings that are read at once.
 pub const BATCH: usize = 200;
 
@@ -74,7 +77,7 @@ pub struct FindingFilter {
 impl FindingFilter {
     fn push(&self, statement: Statement) -> Statement {
         let statement = statement
-            .push("true")
+            .push(IS_SHOWN)
             .push_condition("findings.workspace_id =", self.workspace.map(|id| id.0))
             .push_condition("findings.target_id =", self.target.map(|id| id.0))
             .push_condition("findings.scan_id =", self.scan.map(|id| id.0));
@@ -107,7 +110,9 @@ impl Store {
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
     pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
         let _permit = self.bulk().await;
-        let findings = sql(SELECT).push("findings.id IN list($1) ORDER BY findings.id");
+        let findings = sql(SELECT)
+            .push(IS_SHOWN)
+            .push(" AND findings.id IN list($1) ORDER BY findings.id");
         let rows: Vec<FindingRow> = findings.bind_ids(ids).all(self.read()).await?;
         Ok(rows.into_iter().filter_map(FindingRow::into_json).collect())
     }
@@ -128,7 +133,7 @@ impl Store {
                         ON older.workspace_id = this.workspace_id AND older.target_id = this.target_id
                         AND older.vuln_id = this.vuln_id AND older.protocol = this.protocol
                         AND older.port = this.port AND older.place = this.place AND older.id < this.id
-                    JOIN scans ON scans.id = older.scan_id
+                    JOIN scans ON scans.id = older.scan_id AND scans.status <> 'importing'
                  WHERE this.id IN list($1) ORDER BY this.id, older.id DESC",
             )
             .bind_ids(batch)

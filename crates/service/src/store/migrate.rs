@@ -68,7 +68,7 @@ const fn with_key(
 }
 
 /// In an order in which no row refers to a later table.
-const TABLES: [CopiedTable; 21] = [
+const TABLES: [CopiedTable; 23] = [
     with_ids(
         "workspaces",
         &[
@@ -86,6 +86,35 @@ const TABLES: [CopiedTable; 21] = [
             ("name", Text),
             ("type", Text),
             ("description", Text),
+        ],
+    ),
+    with_ids(
+        "imports",
+        &[
+            ("id", Number),
+            ("workspace_id", Number),
+            ("state", Text),
+            ("file_name", Text),
+            ("digest", Text),
+            ("target_name", Text),
+            ("format", Text),
+            ("is_complete", Flag),
+            ("imported_by", Text),
+            ("created_at", Number),
+            ("ended_at", Number),
+            ("message", Text),
+            ("same_as", Number),
+            ("files", Text),
+            ("attempt", Number),
+        ],
+    ),
+    with_key(
+        "import_parts",
+        2,
+        &[
+            ("import_id", Number),
+            ("position", Number),
+            ("bytes", Bytes),
         ],
     ),
     with_ids(
@@ -116,6 +145,7 @@ const TABLES: [CopiedTable; 21] = [
             ("callback", Text),
             ("output_type", Text),
             ("output_data", Text),
+            ("import_id", Number),
         ],
     ),
     with_ids(

@@ -22,6 +22,7 @@ mod checkpoint;
 mod deletion;
 pub mod deliveries;
 pub mod findings;
+pub mod imports;
 pub mod jobs;
 pub mod keys;
 pub mod loggers;

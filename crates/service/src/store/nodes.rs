@@ -6,7 +6,7 @@
 //!                └─ node stopped, silent for 15 s, or started again ─► row deleted ─► its claims end
 //! ```
 //!
-//! A claim is a column `owner` of a scan, report, callback or deletion, with a foreign key that ends
+//! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key that ends
 //! it when the row of the node is deleted: no claim outlives its node, and no statement can forget
 //! one. A node without claims has no row, so an idle service only reads that there is none.
 //!
@@ -82,7 +82,8 @@ impl Store {
                 AND NOT EXISTS (SELECT 1 FROM jobs WHERE owner = $1)
                 AND NOT EXISTS (SELECT 1 FROM deletions WHERE owner = $1)
                 AND NOT EXISTS (SELECT 1 FROM deliveries WHERE owner = $1)
-                AND NOT EXISTS (SELECT 1 FROM reports WHERE owner = $1)")
+                AND NOT EXISTS (SELECT 1 FROM reports WHERE owner = $1)
+                AND NOT EXISTS (SELECT 1 FROM imports WHERE owner = $1)")
         .bind(&self.node.id)
         .execute(&mut change)
         .await?;

@@ -93,6 +93,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "schedules",
             include_str!("../../../../assets/migrations/sqlite/0017_schedules.sql"),
         ),
+        (
+            "imports",
+            include_str!("../../../../assets/migrations/sqlite/0018_imports.sql"),
+        ),
     ])
 });
 

@@ -16,7 +16,7 @@ use scandeck_wire::contract::{
 
 const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, message, planned, finished,
     risk0, risk1, risk2, risk3, risk4, started_at, ended_at, info, params, scan_original_url, vpn_scan, max_minutes
-    FROM scans WHERE true";
+    FROM scans WHERE status <> 'importing'";
 
 fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
     let status = ScanStatus::from(row.get::<&str>("status")?);
@@ -196,7 +196,8 @@ impl Store {
     pub async fn delete_scan(&self, id: ScanId) -> StoreResult<Deletion> {
         self.to_its_end(|store| async move {
             let (exists, active): (bool, bool) = sql(
-                "SELECT EXISTS (SELECT 1 FROM scans WHERE id = $1), EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1)",
+                "SELECT EXISTS (SELECT 1 FROM scans WHERE id = $1 AND status <> 'importing'),
+                    EXISTS (SELECT 1 FROM jobs WHERE scan_id = $1)",
             )
             .bind(id.0)
             .one(store.read())
@@ -206,9 +207,18 @@ impl Store {
                 (true, true) => return Ok(Deletion::Active),
                 (true, false) => {}
             }
-            store.delete_results("SELECT id FROM scans WHERE id = $1", id.0).await?;
-            let deleted = store.execute(sql("DELETE FROM scans WHERE id = $1").bind(id.0)).await?;
-            Ok(if deleted == 0 { Deletion::NotFound } else { Deletion::Done })
+            store
+                .delete_results("SELECT id FROM scans WHERE id = $1", id.0)
+                .await?;
+            let deleted = store
+                .execute(sql("DELETE FROM scans WHERE id = $1").bind(id.0))
+                .await?;
+            store.sweep_import_parts().await?;
+            Ok(if deleted == 0 {
+                Deletion::NotFound
+            } else {
+                Deletion::Done
+            })
         })
         .await
     }
@@ -218,7 +228,7 @@ impl Store {
     /// The data is the stored JSON text, which is sent without parsing it.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
         let _permit = self.bulk().await;
-        sql("SELECT output_type, output_data FROM scans WHERE id = $1")
+        sql("SELECT output_type, output_data FROM scans WHERE id = $1 AND status <> 'importing'")
             .bind(id.0)
             .optional(self.read())
             .await

@@ -18,7 +18,8 @@ fn workspace_of(row: &SqlRow) -> StoreResult<Workspace> {
 }
 
 const SELECT: &str = "SELECT id, name, description,
-    (SELECT count(*) FROM scans WHERE workspace_id = workspaces.id) AS scan_count,
+    (SELECT count(*) FROM scans WHERE workspace_id = workspaces.id)
+        - (SELECT count(*) FROM scans WHERE status = 'importing' AND workspace_id = workspaces.id) AS scan_count,
     (SELECT count(*) FROM targets WHERE workspace_id = workspaces.id) AS target_count
     FROM workspaces WHERE $1 IS NULL OR id = $1 ORDER BY id";
 
@@ -129,6 +130,7 @@ impl Store {
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
+        self.delete_imports_of(id).await?;
         self.delete_purged(id).await?;
         self.execute(sql("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await

@@ -271,17 +271,17 @@ inline_schema!(Evidence, {
     "type": "object",
     "required": ["type", "data"],
     "properties": {
-        "type": {"type": "string", "description": "`table`."},
+        "type": {"type": "string", "description": "`table`; of imported findings also `text`."},
         "data": {
-            "type": "object",
+            "type": ["object", "string"],
             "properties": {
                 "headers": {"type": "array", "items": {"type": "string"}, "description": "Column headers."},
                 "rows": {"type": "array", "items": {"type": "array", "items": {"type": "string"}}},
             },
-            "description": "A table; empty without evidence.",
+            "description": "A table, empty without evidence; or a text.",
         },
     },
-    "description": "The evidence: `data` is a table with `headers` and `rows`.",
+    "description": "The evidence: `data` is a table with `headers` and `rows`, or a text.",
 });
 
 /// Parsed [`Evidence`].

@@ -100,6 +100,7 @@ pub mod entities;
 pub mod envelope;
 pub mod error;
 pub mod finding;
+pub mod import;
 pub mod item_stream;
 pub mod lenient;
 pub mod list;
@@ -299,4 +300,6 @@ ids! {
     CaptureId,
     /// Id of the schedule.
     ScheduleId,
+    /// Id of the import.
+    ImportId,
 }

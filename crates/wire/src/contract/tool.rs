@@ -38,6 +38,33 @@ const NAMES: &[(i64, &str, &str)] = &[
     (540, "Kubernetes Scanner", "Kubernetes"),
 ];
 
+/// The tools of imported files. No service runs them by these ids, which findings of later imports
+/// need: an id never changes.
+const IMPORTED: &[(i64, &str, &str)] = &[
+    (10_001, "scandeck", "scandeck"),
+    (10_002, "nuclei", "nuclei"),
+    (10_003, "ZAP", "ZAP"),
+    (10_004, "Burp Suite", "Burp Suite"),
+    (10_005, "Nessus", "Nessus"),
+    (10_006, "nmap", "nmap"),
+    (10_007, "testssl.sh", "testssl.sh"),
+    (10_008, "SARIF", "SARIF"),
+    (10_009, "OpenVAS", "OpenVAS"),
+    (10_010, "masscan", "masscan"),
+    (10_011, "sslyze", "sslyze"),
+    (10_012, "sslscan", "sslscan"),
+    (10_013, "wapiti", "wapiti"),
+    (10_014, "nikto", "nikto"),
+    (10_015, "WPScan", "WPScan"),
+    (10_016, "Acunetix", "Acunetix"),
+    (10_017, "CycloneDX", "CycloneDX"),
+    (10_018, "httpx", "httpx"),
+    (10_019, "naabu", "naabu"),
+    (10_020, "ffuf", "ffuf"),
+    (10_021, "DefectDojo", "DefectDojo"),
+    (10_022, "Imported findings", "Imported"),
+];
+
 impl Tool {
     /// TCP ports and banners.
     pub const PORTS: Tool = Tool(70);
@@ -62,6 +89,9 @@ impl Tool {
     /// Protocol versions and certificate of a TLS server.
     pub const TLS: Tool = Tool(450);
 
+    /// Findings of `POST /findings/import`.
+    pub const FINDINGS_IMPORT: Tool = Tool(10_022);
+
     /// The full name of a known tool.
     pub fn name(self) -> Option<&'static str> {
         self.row().map(|row| row.1)
@@ -82,13 +112,19 @@ impl Tool {
         }
     }
 
-    /// The known tools, by id.
+    /// The known tools of services, by id.
     pub fn all() -> impl Iterator<Item = Tool> {
         NAMES.iter().map(|row| Tool(row.0))
     }
 
+    /// Whether scans of this tool are imported files.
+    pub fn is_imported(self) -> bool {
+        IMPORTED.iter().any(|row| row.0 == self.0)
+    }
+
     fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
-        NAMES.iter().find(|row| row.0 == self.0)
+        let mut rows = NAMES.iter().chain(IMPORTED);
+        rows.find(|row| row.0 == self.0)
     }
 }
 

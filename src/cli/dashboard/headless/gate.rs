@@ -93,16 +93,39 @@ pub async fn finish(
     report_exploited(&results.exploited);
     // Matching findings take precedence over an unfinished scan.
     if !found.is_empty() {
-        let number = found.len();
-        let verb = if number == 1 { "matches" } else { "match" };
-        note!(
-            "scandeck: {} of {} {verb} --fail-on",
-            plural(number, "finding"),
-            group.words()
-        );
+        report_matched(found, &group);
         return Ok(ExitCode::from(exit::MATCHED));
     }
     Ok(watch::code(group.scans()))
+}
+
+/// The findings of ended scans that match the query of `--fail-on`, after a report of their number.
+///
+/// # Errors
+/// Those of the service.
+pub async fn gated(
+    session: &HeadlessSession,
+    scans: Vec<Scan>,
+    query: &Query,
+) -> anyhow::Result<Vec<ExportRow>> {
+    let group = ScanGroup::Several(scans);
+    let GateResults {
+        found, exploited, ..
+    } = results(session, &group, query).await?;
+    report_exploited(&exploited);
+    if !found.is_empty() {
+        report_matched(&found, &group);
+    }
+    Ok(found)
+}
+
+fn report_matched(found: &[ExportRow], group: &ScanGroup) {
+    let verb = if found.len() == 1 { "matches" } else { "match" };
+    note!(
+        "scandeck: {} of {} {verb} --fail-on",
+        plural(found.len(), "finding"),
+        group.words()
+    );
 }
 
 /// The findings of ended scans.
@@ -123,7 +146,7 @@ impl GateResults {
     }
 }
 
-fn is_of_scan(row: &ExportRow, scan: ScanId) -> bool {
+pub fn is_of_scan(row: &ExportRow, scan: ScanId) -> bool {
     row.issue.task_id() == Some(scan)
 }
 

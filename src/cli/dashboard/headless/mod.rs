@@ -23,6 +23,7 @@ pub mod diff;
 mod explain;
 pub mod findings;
 pub mod gate;
+pub mod import;
 pub mod logger;
 pub mod loggers;
 pub mod payloads;

@@ -75,6 +75,24 @@ impl HeadlessSession {
     /// is stored here.
     pub async fn open(args: &ServiceArgs) -> anyhow::Result<Self> {
         let (environment, config) = load_config(args)?;
+        Self::of_config(args, &environment, config).await
+    }
+
+    /// Uses the local service, which is started if it does not run, whatever the configuration says.
+    ///
+    /// # Errors
+    /// When the configuration is invalid, or the local service cannot be used.
+    pub async fn open_local(args: &ServiceArgs) -> anyhow::Result<Self> {
+        let (environment, mut config) = load_config(args)?;
+        config.connection = Connection::Local;
+        Self::of_config(args, &environment, config).await
+    }
+
+    async fn of_config(
+        args: &ServiceArgs,
+        environment: &Environment,
+        config: Config,
+    ) -> anyhow::Result<Self> {
         let (settings, service) = match &config.connection {
             Connection::Remote { base, key } => {
                 let settings = ClientSettings::new(base.clone(), key.read().await?);
@@ -83,10 +101,10 @@ impl HeadlessSession {
                     config.service_at(base),
                 )
             }
-            Connection::Local => (local(&environment, true).await?, ServiceName::Local),
-            Connection::Prompt => (local(&environment, false).await?, ServiceName::Local),
+            Connection::Local => (local(environment, true).await?, ServiceName::Local),
+            Connection::Prompt => (local(environment, false).await?, ServiceName::Local),
         };
-        let memory = memory(&environment, &config, &service);
+        let memory = memory(environment, &config, &service);
         if settings.is_none() && !memory.directory.exists() {
             return Err(match (&args.profile, &config.connection) {
                 (Some(name), Connection::Prompt) => {

@@ -118,15 +118,12 @@ pub fn found(scan: &Scan) -> String {
 
 /// A line that overwrites itself, on a terminal only.
 #[derive(Debug, Default)]
-struct ProgressLine {
+pub(super) struct ProgressLine {
     is_shown: bool,
 }
 
 impl ProgressLine {
     fn show(&mut self, scans: &[Scan]) {
-        if !stderr().is_terminal() {
-            return;
-        }
         let parts: Vec<String> = scans
             .iter()
             .filter(|scan| !scan.has_ended())
@@ -140,19 +137,26 @@ impl ProgressLine {
                 )
             })
             .collect();
+        self.write(&parts.join("  "));
+    }
+
+    pub(super) fn write(&mut self, line: &str) {
+        if !stderr().is_terminal() {
+            return;
+        }
         let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
         self.clear();
         let mut out = stderr();
         let _ = write!(
             out,
             "{}",
-            text::start(&text::clean(&parts.join("  ")), columns.saturating_sub(1))
+            text::start(&text::clean(line), columns.saturating_sub(1))
         );
         let _ = out.flush();
         self.is_shown = true;
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             let _ = write!(stderr(), "\r\x1b[K");
         }

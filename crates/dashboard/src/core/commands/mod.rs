@@ -18,7 +18,7 @@ pub mod team;
 pub(crate) mod tests;
 pub mod views;
 
-use crate::base::{Effect, Tone};
+use crate::base::{Effect, FolderNames, Tone};
 use crate::core::Ready;
 use crate::core::update::actions::handle_action;
 use crate::input::{EditAction, KeyEvent};
@@ -33,6 +33,7 @@ pub(crate) fn command_table() -> Vec<Command> {
         lists::COMMANDS,
         crate::findings::commands::COMMANDS,
         crate::scans::commands::COMMANDS,
+        crate::scans::import::COMMANDS,
         crate::payloads::commands::COMMANDS,
         crate::captures::commands::COMMANDS,
         crate::findings::export::COMMANDS,
@@ -127,6 +128,34 @@ pub(crate) fn renew_offers(model: &mut Model) {
     let offers = Offers::new(offers::offers(model, &text));
     if let Some(line) = line(model) {
         line.offers = offers;
+    }
+}
+
+/// Requests the names in the folder of the path that is typed, once.
+pub(crate) fn list_folder(model: &mut Model, effects: &mut Vec<Effect>) {
+    let folder = match model.overlay.modals.last() {
+        Some(Modal::Command(line)) => offers::typed_folder(line.input.row_before_cursor()),
+        _ => None,
+    };
+    let folder = folder.map(str::to_owned);
+    let listed = model.overlay.folder.as_ref().map(|listed| &listed.folder);
+    if listed == folder.as_ref() {
+        return;
+    }
+    effects.extend(folder.clone().map(Effect::ListFolder));
+    model.overlay.folder = folder.map(|folder| FolderNames {
+        folder,
+        names: None,
+    });
+}
+
+/// A folder was listed, perhaps one that is no longer typed.
+pub(crate) fn handle_folder(model: &mut Model, listed: FolderNames) {
+    if let Some(folder) = &mut model.overlay.folder
+        && folder.folder == listed.folder
+    {
+        *folder = listed;
+        renew_offers(model);
     }
 }
 

@@ -122,6 +122,7 @@ fn of_shape(
             .map(|item| item.label.to_string())
             .collect(),
         ArgumentShape::Scan => return scans(model, typed, place),
+        ArgumentShape::Path => return names_in_folder(model, typed, place),
         ArgumentShape::Custom => model
             .keyboard
             .keymap
@@ -155,6 +156,36 @@ fn of_shape(
         .map(|name| (name, String::new()))
         .collect();
     ranked(offered, typed, place)
+}
+
+/// The folder of the path at the end of what is typed, with its slash; none if no path is typed
+/// there.
+pub(crate) fn typed_folder(typed: &str) -> Option<&str> {
+    let (command, from) = split(typed).filter(|(_, from)| typed.len() > *from)?;
+    let (nth, part) = slot::parts(command.slots, typed, from).pop()?;
+    let is_path = matches!(command.slots[nth].shape, ArgumentShape::Path);
+    is_path.then(|| folder_of(typed[part].trim_start()))
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |slash| &path[..=slash])
+}
+
+/// The names in the folder that is typed, once it is listed. Hidden ones need their dot.
+fn names_in_folder(model: &Model, typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
+    let path = &typed[place.clone()];
+    let folder = folder_of(path);
+    let begun = &path[folder.len()..];
+    let listed = model.overlay.folder.iter();
+    let listed = listed.filter(|listed| listed.folder == folder);
+    let names = listed.flat_map(|listed| listed.names.iter().flatten());
+    let names = names.filter(|name| begun.starts_with('.') || !name.starts_with('.'));
+    let offered = names.map(|name| (name.clone(), String::new())).collect();
+    let mut offers = ranked(offered, typed, place.start + folder.len()..place.end);
+    for offer in &mut offers {
+        offer.is_whole = true;
+    }
+    offers
 }
 
 /// The completions of a query.

@@ -12,6 +12,7 @@ use crate::reports::form::refused_formats;
 use crate::targets::form::scope_prompt;
 use scandeck_domain::oob::ClearedRequests;
 use scandeck_domain::problem::Problem;
+use scandeck_wire::contract::import::{FileImport, ImportedScan};
 use scandeck_wire::text::plural;
 
 impl Model {
@@ -172,6 +173,9 @@ impl Model {
             CallAnswer::Status(status) => {
                 self.notify(Tone::Good, format!("{} sent: status {status}", job.about))
             }
+            CallAnswer::Imported(import) => {
+                self.notify(Tone::Good, imported(&job.about, import));
+            }
             CallAnswer::Emptied(emptied) => {
                 self.notify(Tone::Good, format!("{} {past}: {emptied}", job.about));
             }
@@ -297,6 +301,21 @@ fn emptied(batch: &Batch) -> Option<ClearedRequests> {
     })
 }
 
+/// `results.jsonl imported: 2 scans with 12 findings`.
+fn imported(about: &str, import: &FileImport) -> String {
+    let scans = plural(scans_of(import).count(), "scan");
+    let count: i64 = scans_of(import).map(|scan| scan.findings).sum();
+    let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
+    match import.same_as {
+        None => format!("{about} imported: {scans} with {findings}"),
+        Some(_) => format!("{about} was imported before: {scans} with {findings}, unchanged"),
+    }
+}
+
+fn scans_of(import: &FileImport) -> impl Iterator<Item = &ImportedScan> {
+    import.files.iter().flat_map(|file| &file.scans)
+}
+
 /// The participle of a verb, for notices.
 fn past(verb: &str) -> &str {
     match verb {
@@ -305,6 +324,7 @@ fn past(verb: &str) -> &str {
         "create" => "created",
         "delete" => "deleted",
         "download" => "downloaded",
+        "import" => "imported",
         "retest" | "start" => "started",
         "save" => "saved",
         "send again" => "sent",
@@ -355,6 +375,7 @@ impl CallSubject {
             }
             Call::CreateReport(_) | Call::DeleteReport(_) => ("report", &[Reports]),
             Call::DownloadReport(..) => ("report", &[]),
+            Call::ImportFile(_) => ("file", &[Scans, Targets, Findings, Workspaces]),
             Call::DeleteWordlist(_) => ("wordlist", &[Wordlists]),
             Call::CreateSchedule(_)
             | Call::PauseSchedule(_)
@@ -378,6 +399,7 @@ fn created(answer: &CallAnswer) -> Option<i64> {
         CallAnswer::Created(id) => Some(*id),
         CallAnswer::Report(id) => Some(id.0),
         CallAnswer::Scan(scan) => scan.created_id.map(|id| id.0),
+        CallAnswer::Imported(import) => scans_of(import).next().map(|scan| scan.id.0),
         CallAnswer::Done
         | CallAnswer::Saved(_)
         | CallAnswer::NotReady

@@ -143,6 +143,7 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         | FormTag::NewTargets
         | FormTag::NewScan
         | FormTag::NewSchedule
+        | FormTag::Import
         | FormTag::NewLogger => {}
     }
     form.sending = true;

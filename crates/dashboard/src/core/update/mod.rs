@@ -70,7 +70,7 @@ use crate::base::{Effect, Layout, Now, Pane, RowRef, SavedExport, Tab, Tone};
 use crate::core::{Msg, commands};
 use crate::model::{Modal, Model, SEEN_AFTER};
 use crate::text::DetailSubject;
-use crate::{activity, findings, payloads};
+use crate::{activity, findings, payloads, scans};
 use scandeck_wire::contract::{Scan, ScanId, Shared};
 use std::time::Duration;
 
@@ -133,6 +133,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.read_shown_captures(effects);
     // After the bodies on the screen, those that the filter and exports need.
     model.next_chunk(effects);
+    commands::list_folder(model, effects);
     forms::read_report_formats(model, effects);
     forms::preview_report(model, effects);
     finish_before_quit(model, effects);
@@ -181,6 +182,8 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::ReportPreviewed { template, result } => {
             forms::handle_report_preview(model, &template, *result);
         }
+        Msg::ImportRead { path, result } => scans::import::handle_read(model, &path, *result),
+        Msg::FolderListed(listed) => commands::handle_folder(model, listed),
         Msg::KeyRead { source, result } => actions::handle_key_read(model, &source, result),
         Msg::ScopeExtended(result) => forms::handle_scope_extended(model, result, effects),
         Msg::ServiceStarted(result) => actions::handle_service_started(model, result),

@@ -15,7 +15,7 @@ use crate::schedules::form::ChosenTargets;
 use crate::{reports, scans, schedules, targets, workspaces};
 use scandeck_domain::triage::IssueId;
 use scandeck_wire::contract::{
-    Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace,
+    Report, ReportSource, Scan, Shared, Target, TargetId, Tool, Wordlist, Workspace,
 };
 
 /// Carries out an action on what is under the cursor or marked.
@@ -196,6 +196,13 @@ fn new_schedule(model: &mut Model) {
 /// Repeats the chosen scans with their tool, target and parameters, after a prompt.
 fn scan_again(model: &mut Model) {
     let chosen = model.chosen(Pane::Scans);
+    let is_imported = model
+        .items_of::<Scan>(&chosen.ids)
+        .any(|scan| Tool(scan.tool_id).is_imported());
+    if is_imported {
+        let text = "scan not repeated: it is an imported file · :import reads a newer one";
+        return model.notify(Tone::Plain, text);
+    }
     let again = |scan: &Scan| {
         Some(Job::new(
             model.scan_words(scan.id),

@@ -21,6 +21,7 @@ use ratatui::text::{Line, Span};
 use scandeck_domain::finding::RetestGap;
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{Issue, Presence};
+use scandeck_wire::contract::Tool;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -181,6 +182,17 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     vec![words(name, cx.theme.strong()), counts]
 }
 
+/// `Seen by  nuclei, ZAP` of a CVE that several tools reported.
+fn seen_by<'a>(cx: &Cx<'_>, issues: impl Iterator<Item = &'a Issue>) -> Option<Line<'static>> {
+    if cx.model.lists.finding_groups.by != Some(FindingGroupBy::Cve) {
+        return None;
+    }
+    let scans = issues.filter_map(|issue| cx.scan(issue.task_id()?));
+    let tools: BTreeSet<String> = scans.map(|scan| Tool(scan.tool_id).to_string()).collect();
+    let tools: Vec<String> = tools.into_iter().collect();
+    (tools.len() > 1).then(|| fact(cx.theme, "Seen by", tools.join(", ")))
+}
+
 fn overview(
     cx: &Cx<'_>,
     table: &Table<Issue>,
@@ -218,6 +230,7 @@ fn overview(
             places(cx, affected.map(|issue| &**issue)),
         ),
     ];
+    lines.extend(seen_by(cx, issues().map(|issue| &**issue)));
     let gaps: BTreeSet<&str> = issues()
         .filter_map(|issue| issue.retest_gap())
         .map(RetestGap::reason)

@@ -13,7 +13,7 @@ use scandeck_domain::triage::{
     Draft, FindingTexts, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest,
     RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
-use scandeck_wire::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp};
+use scandeck_wire::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp, Tool};
 use scandeck_wire::text::plural;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
 fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
     let mut retest = Retest::default();
     let mut jobs = Vec::new();
-    let [mut unknown, mut secret] = [0, 0];
+    let [mut unknown, mut imported, mut secret] = [0, 0, 0];
     let newest = model
         .data
         .scans
@@ -180,6 +180,10 @@ fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
             unknown += 1;
             continue;
         };
+        if Tool(scan.tool_id).is_imported() {
+            imported += 1;
+            continue;
+        }
         let Some(call) = same_again(model, scan) else {
             secret += 1;
             continue;
@@ -201,6 +205,12 @@ fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
         excluded.push(format!(
             "{} excluded: scan unknown.",
             plural(unknown, "finding")
+        ));
+    }
+    if imported > 0 {
+        excluded.push(format!(
+            "{} excluded: imported; a newer file retests them.",
+            plural(imported, "finding")
         ));
     }
     if secret > 0 {

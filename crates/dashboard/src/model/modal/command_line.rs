@@ -40,7 +40,7 @@ pub struct CommandOffer {
     pub words: String,
     /// The arguments of a command.
     pub shape: String,
-    /// A command without arguments.
+    /// Nothing is typed behind it: a command without arguments, or a path.
     pub is_whole: bool,
     pub key: Option<String>,
     /// Why it is not available now.

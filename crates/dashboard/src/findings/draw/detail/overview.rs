@@ -2,7 +2,7 @@
 
 use crate::data::ShownText;
 use crate::findings::draw::detail::{evidence, heading, indent, status, unread_line};
-use crate::ui::{Cx, Theme, format, plain, words};
+use crate::ui::{Cx, Theme, format, import_words, plain, words};
 use ratatui::text::{Line, Span};
 use scandeck_domain::query::Field;
 use scandeck_domain::triage::{FindingState, Issue};
@@ -219,18 +219,20 @@ fn with_port(target: String, port: i64) -> String {
 fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let Some(id) = issue.task_id() else { return };
     let mut from = format!("scan {}", cx.scan_name(id));
-    match cx.scan(id) {
-        Some(scan) if scan.status_name == ScanStatus::Finished => {
+    let imported = cx.scan(id).and_then(|scan| import_words(cx, scan));
+    match (cx.scan(id), imported) {
+        (_, Some(imported)) => from.push_str(&format!(", {imported}")),
+        (Some(scan), None) if scan.status_name == ScanStatus::Finished => {
             from.push_str(&format!(", started {}", status::ago(cx, scan.start_time)));
         }
-        Some(scan) => {
+        (Some(scan), None) => {
             from.push_str(&format!(
                 ", {}, started {}",
                 text::clean(scan.status_name.as_str()),
                 status::ago(cx, scan.start_time)
             ));
         }
-        None => {}
+        (None, None) => {}
     }
     pair(cx.theme, "From", from, lines);
 }

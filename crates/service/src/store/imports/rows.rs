@@ -1,0 +1,159 @@
+//! The rows of imported findings.
+
+use serde::{Deserialize, Serialize};
+
+use super::super::sql::{SqlValue, sql};
+use super::super::{StoreResult, WriteTransaction, without_nul};
+use scandeck_wire::contract::{
+    Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId, WorkspaceId,
+};
+
+/// A finding without its scan, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UnscannedFinding {
+    pub vuln_id: String,
+    pub protocol: String,
+    pub port: i64,
+    pub place: String,
+    pub risk: Risk,
+    /// The other fields as JSON.
+    pub body: String,
+}
+
+/// The fields of a finding that are stored as one JSON object.
+#[derive(Serialize)]
+struct ImportedBody<'a> {
+    name: &'a Shared,
+    test_description: &'a Shared,
+    test_finished: bool,
+    confirmed: bool,
+    in_cisa_catalog: bool,
+    cve: &'a [Shared],
+    vuln_description: &'a Shared,
+    vuln_evidence: &'a Evidence,
+    risk_description: &'a Shared,
+    risk_level: Risk,
+    recommendation: &'a Shared,
+    references: &'a [Shared],
+    vuln_id: &'a Shared,
+    owasp: &'a Owasp,
+    cwe: &'a Shared,
+    port: i64,
+    protocol: &'a Shared,
+    service: &'a Shared,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epss_score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epss_percentile: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cvss: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cvssv3: Option<f64>,
+}
+
+impl<'a> ImportedBody<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        Self {
+            name: &finding.name,
+            test_description: &finding.test_description,
+            test_finished: true,
+            confirmed: finding.confirmed,
+            in_cisa_catalog: finding.in_cisa_catalog,
+            cve: &finding.cve,
+            vuln_description: &finding.vuln_description,
+            vuln_evidence: &finding.vuln_evidence,
+            risk_description: &finding.risk_description,
+            risk_level: finding.risk_level,
+            recommendation: &finding.recommendation,
+            references: &finding.references,
+            vuln_id: &finding.vuln_id,
+            owasp: &finding.owasp,
+            cwe: &finding.cwe,
+            port: port_of(finding),
+            protocol: &finding.protocol,
+            service: &finding.service,
+            epss_score: finding.epss_score,
+            epss_percentile: finding.epss_percentile,
+            cvss: finding.cvss,
+            cvssv3: finding.cvssv3,
+        }
+    }
+}
+
+impl UnscannedFinding {
+    /// The row of a finding at a place.
+    ///
+    /// # Errors
+    /// When its evidence is not JSON.
+    pub fn of(finding: &Finding, place: &str) -> serde_json::Result<Self> {
+        Ok(Self {
+            vuln_id: without_nul(&finding.vuln_id).into_owned(),
+            protocol: without_nul(&finding.protocol).into_owned(),
+            port: port_of(finding),
+            place: without_nul(place).into_owned(),
+            risk: finding.risk_level,
+            body: serde_json::to_string(&ImportedBody::of(finding))?,
+        })
+    }
+}
+
+fn port_of(finding: &Finding) -> i64 {
+    finding.port.clamp(0, i64::from(u16::MAX))
+}
+
+/// Findings of one scan.
+#[derive(Clone, Debug)]
+pub struct FindingsToStore {
+    pub scan: ScanId,
+    pub target: TargetId,
+    pub findings: Vec<UnscannedFinding>,
+}
+
+const INSERT: &str = "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body) ";
+
+/// Writes findings that have different places.
+pub(super) async fn insert_all(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+    findings: &[FindingsToStore],
+) -> StoreResult<()> {
+    let rows = findings.iter().flat_map(|of_scan| {
+        let rows = of_scan.findings.iter();
+        rows.map(move |finding| values(workspace, of_scan, finding))
+    });
+    sql(INSERT).push_rows(rows).execute(change).await.map(drop)
+}
+
+/// Writes a finding; returns its id.
+pub(super) async fn insert(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+    of_scan: &FindingsToStore,
+    finding: &UnscannedFinding,
+) -> StoreResult<FindingId> {
+    let row = values(workspace, of_scan, finding);
+    let id: i64 = sql(INSERT)
+        .push_rows([row])
+        .push(" RETURNING id")
+        .one(change)
+        .await?;
+    Ok(FindingId(id))
+}
+
+fn values(
+    workspace: WorkspaceId,
+    of_scan: &FindingsToStore,
+    finding: &UnscannedFinding,
+) -> [SqlValue; 9] {
+    [
+        of_scan.scan.0.into(),
+        of_scan.target.0.into(),
+        workspace.0.into(),
+        (&finding.vuln_id).into(),
+        (&finding.protocol).into(),
+        finding.port.into(),
+        (&finding.place).into(),
+        finding.risk.level().into(),
+        (&finding.body).into(),
+    ]
+}

@@ -1,0 +1,411 @@
+//! `scandeck import`: sends result files of other scanners to the service, which stores them as
+//! finished scans.
+//!
+//! ```text
+//!   file ─► preview ─► POST /imports ─► until it has ended ─► scans ─► --fail-on ─► exit code
+//!             └─► --to-service: `to_service`, findings in the form of the hosted service
+//! ```
+
+mod to_service;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::findings::table;
+use super::watch::ProgressLine;
+use super::{HeadlessSession, ServiceArgs, exit, gate};
+use crate::cli::import::{ImportArgs, files, print_json, print_previews};
+use scandeck_client::{Client, ErrorKind, UploadFile};
+use scandeck_domain::export::{ExportRow, json};
+use scandeck_domain::query::Query;
+use scandeck_import::{FilePreview, SkippedEntries};
+use scandeck_wire::contract::import::{
+    FileImport, ImportState, ImportedFile, ImportedScan, NewImport,
+};
+use scandeck_wire::contract::{ImportId, Risk, ScanId};
+use scandeck_wire::text::{io_cause, plural};
+
+/// Scans of an import that the lines name.
+const SHOWN_SCANS: usize = 20;
+/// How often a terminal shows how much of a file was sent.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+#[derive(Args, Clone, Debug)]
+pub struct ImportStore {
+    /// Target of all results [default: the targets that the file names]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
+    /// The run tested the same as the last one: findings that the file does not have are absent
+    #[arg(long)]
+    complete: bool,
+    /// Exit code 3 when a finding of the imported scans matches
+    #[arg(long, value_name = "QUERY", value_parser = gate::parse)]
+    fail_on: Option<Query>,
+    /// Send only the findings, to a service that has nothing but `POST /findings/import`
+    #[arg(long, conflicts_with_all = ["complete", "fail_on"])]
+    to_service: bool,
+    /// Confirm --to-service
+    #[arg(long, requires = "to_service")]
+    yes: bool,
+    /// Import at the local service, although another one is configured
+    #[arg(long, conflicts_with_all = ["to_service", "base_url", "profile"])]
+    local: bool,
+    // Last, because its heading applies to all later arguments.
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl ImportStore {
+    pub fn is_json(&self) -> bool {
+        self.service.json
+    }
+}
+
+/// A file of the command line, and what the service stored of it.
+#[derive(Serialize)]
+struct StoredFile {
+    #[serde(flatten)]
+    preview: FilePreview,
+    /// Absent if the file was not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import_id: Option<ImportId>,
+    /// The same file was imported before; the scans are those of then.
+    is_repeated: bool,
+    scans: Vec<ImportedScan>,
+    /// Results that only the service skipped.
+    #[serde(skip)]
+    skipped_there: Vec<SkippedEntries>,
+    /// With `--fail-on`: the findings that match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<Vec<Value>>,
+}
+
+/// A file that is sent as it was shown.
+struct PreviewedFile {
+    /// None if it could not be opened.
+    file: Option<File>,
+    /// Without folders; standard input has none.
+    name: Option<String>,
+    /// One for each file of an archive.
+    previews: Vec<FilePreview>,
+}
+
+/// Imports the files.
+///
+/// # Errors
+/// When no service is found, a folder cannot be listed, and those of the service.
+pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
+    let session = match args.service.local {
+        true => HeadlessSession::open_local(&args.service.service).await?,
+        false => HeadlessSession::open(&args.service.service).await?,
+    };
+    let session = &session;
+    session.require_writable()?;
+    let client = session.client()?;
+    let paths = files::listed(&args.files, args.recursive)?;
+    if args.service.to_service {
+        return to_service::run(session, &args, &paths).await;
+    }
+    let new = NewImport {
+        workspace_id: session.workspace_id().await?,
+        target_name: args.service.target.clone(),
+        format: args.format.clone(),
+        file_name: None,
+        complete: args.service.complete.then_some(true),
+    };
+    let mut run = ImportRuns::default();
+    for path in &paths {
+        let file = PreviewedFile::read(path, new.format.as_deref());
+        if !session.out.json {
+            print_previews(&file.previews)?;
+        }
+        let stored = run.store(client, &new, file).await?;
+        if !session.out.json {
+            stored.iter().try_for_each(|file| print(session, file))?;
+        }
+        run.files.extend(stored);
+    }
+    let matched = match &args.service.fail_on {
+        Some(query) => run.gate(session, query).await?,
+        None => Vec::new(),
+    };
+    if session.out.json {
+        print_json(&run.files)?;
+    } else if !matched.is_empty() {
+        session.out.table(&table(&matched))?;
+    }
+    Ok(run.code(!matched.is_empty()))
+}
+
+impl PreviewedFile {
+    fn read(path: &Path, format: Option<&str>) -> Self {
+        let shown = path.display().to_string();
+        let name = path.file_name().filter(|_| shown != "-");
+        let name = name.map(|name| name.to_string_lossy().into_owned());
+        let read = files::open(path).and_then(|mut file| {
+            let previews = FilePreview::read(&shown, &file, format);
+            file.rewind()?;
+            Ok((file, previews))
+        });
+        match read {
+            Ok((file, previews)) => Self {
+                file: Some(file),
+                name,
+                previews,
+            },
+            Err(error) => Self {
+                file: None,
+                name,
+                previews: vec![FilePreview::failed(&shown, io_cause(&error))],
+            },
+        }
+    }
+
+    /// The file to send; none without a recognised format.
+    fn upload(&mut self) -> io::Result<Option<UploadFile>> {
+        let is_known = self.previews.iter().any(|file| file.format.is_some());
+        let file = self.file.take().filter(|_| is_known);
+        file.map(UploadFile::new).transpose()
+    }
+}
+
+/// The files so far.
+#[derive(Default)]
+struct ImportRuns {
+    files: Vec<StoredFile>,
+    /// The service did not store a file that it had accepted.
+    is_unfinished: bool,
+}
+
+impl ImportRuns {
+    /// Sends a file and waits for the end of its import. A file that the service refuses does not
+    /// stop the others.
+    async fn store(
+        &mut self,
+        client: &Client,
+        new: &NewImport,
+        mut file: PreviewedFile,
+    ) -> anyhow::Result<Vec<StoredFile>> {
+        let Some(upload) = file.upload()? else {
+            return Ok(file.previews.into_iter().map(StoredFile::unsent).collect());
+        };
+        let new = NewImport {
+            file_name: file.name,
+            ..new.clone()
+        };
+        let import = match import(client, &new, &upload).await {
+            Ok(import) => import,
+            Err(error) if is_about_file(&error) => {
+                let why = error.to_string();
+                let unsent = |preview| StoredFile::refused(preview, &why);
+                return Ok(file.previews.into_iter().map(unsent).collect());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if import.state != ImportState::Finished {
+            self.is_unfinished = true;
+            let unsent = |preview| StoredFile::refused(preview, &import.message);
+            return Ok(file.previews.into_iter().map(unsent).collect());
+        }
+        Ok(StoredFile::of_import(file.previews, &import))
+    }
+
+    /// The findings that match the query.
+    async fn gate(
+        &mut self,
+        session: &HeadlessSession,
+        query: &Query,
+    ) -> anyhow::Result<Vec<ExportRow>> {
+        let stored = self.files.iter().flat_map(|file| &file.scans);
+        let ids: BTreeSet<ScanId> = stored.map(|scan| scan.id).collect();
+        let mut scans = Vec::new();
+        for id in ids {
+            scans.push(session.client()?.get_scan(id).await?);
+        }
+        let matched = match scans.is_empty() {
+            true => Vec::new(),
+            false => gate::gated(session, scans, query).await?,
+        };
+        for file in &mut self.files {
+            let is_of_file = |row: &&ExportRow| {
+                let mut scans = file.scans.iter();
+                scans.any(|scan| gate::is_of_scan(row, scan.id))
+            };
+            let rows = matched.iter().filter(is_of_file);
+            file.matched = Some(rows.map(json::row).collect());
+        }
+        Ok(matched)
+    }
+
+    fn code(&self, is_matched: bool) -> ExitCode {
+        match () {
+            () if is_matched => ExitCode::from(exit::MATCHED),
+            () if self.is_unfinished => ExitCode::from(exit::UNFINISHED),
+            () if self.files.iter().any(|file| file.preview.error.is_some()) => ExitCode::FAILURE,
+            () => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl StoredFile {
+    fn unsent(preview: FilePreview) -> Self {
+        Self {
+            preview,
+            import_id: None,
+            is_repeated: false,
+            scans: Vec::new(),
+            skipped_there: Vec::new(),
+            matched: None,
+        }
+    }
+
+    fn refused(preview: FilePreview, why: &str) -> Self {
+        let error = match &preview.error {
+            None => format!("not stored: {why}"),
+            Some(error) => format!("{error}; not stored: {why}"),
+        };
+        Self::unsent(FilePreview {
+            error: Some(error),
+            ..preview
+        })
+    }
+
+    /// The files of an import, in the order of the archive.
+    fn of_import(previews: Vec<FilePreview>, import: &FileImport) -> Vec<Self> {
+        let is_repeated = import.same_as.is_some();
+        let pair = |(at, shown): (usize, FilePreview)| {
+            let unknown = ImportedFile::default();
+            let imported = import.files.get(at).unwrap_or(&unknown);
+            let (reasons, had_findings) = (shown.skipped.clone(), shown.findings > 0);
+            let mut preview = match import.files.get(at) {
+                Some(imported) => stored(shown, imported),
+                None => shown,
+            };
+            let is_new = |skipped: &&SkippedEntries| {
+                let mut known = reasons.iter();
+                !known.any(|known| known.reason == skipped.reason)
+            };
+            let skipped_there = preview.skipped.iter().filter(is_new).cloned().collect();
+            if imported.scans.is_empty() && had_findings && !is_repeated {
+                let why = import.message.to_string();
+                let why = Some(why).filter(|why| !why.is_empty());
+                let why = why.unwrap_or_else(|| "nothing was stored".to_owned());
+                preview.error = preview.error.or(Some(why));
+            }
+            Self {
+                scans: imported.scans.clone(),
+                preview,
+                import_id: Some(import.id),
+                is_repeated,
+                skipped_there,
+                matched: None,
+            }
+        };
+        previews.into_iter().enumerate().map(pair).collect()
+    }
+}
+
+/// The preview with the numbers of the service, which skips results without a target.
+fn stored(preview: FilePreview, imported: &ImportedFile) -> FilePreview {
+    let number = |count: i64| u64::try_from(count).unwrap_or(0);
+    let risks = Risk::DOWN.into_iter().map(Risk::as_str);
+    let counts = risks.filter_map(|risk| Some((risk, number(*imported.by_risk.get(risk)?))));
+    let skipped = imported.skipped.iter().map(|skipped| SkippedEntries {
+        reason: skipped.reason.to_string(),
+        count: number(skipped.count),
+    });
+    let error = imported.error.as_ref().map(ToString::to_string);
+    FilePreview {
+        findings: number(imported.findings),
+        by_risk: counts.collect(),
+        skipped: skipped.collect(),
+        error: preview.error.or(error),
+        ..preview
+    }
+}
+
+/// Whether the service refused this file, and may accept another.
+fn is_about_file(error: &scandeck_client::Error) -> bool {
+    matches!(error.kind, ErrorKind::Invalid | ErrorKind::Conflict)
+}
+
+async fn import(
+    client: &Client,
+    new: &NewImport,
+    upload: &UploadFile,
+) -> scandeck_client::ClientResult<FileImport> {
+    let mut line = ProgressLine::default();
+    let begun = {
+        let mut sending = Box::pin(client.create_import(new, upload));
+        loop {
+            tokio::select! {
+                result = &mut sending => break result,
+                () = tokio::time::sleep(PROGRESS) => {
+                    let [sent, all] = [upload.sent(), upload.length()].map(|bytes| bytes >> 20);
+                    line.write(&format!("sending: {sent} of {all} MB"));
+                }
+            }
+        }
+    };
+    line.clear();
+    let begun = begun?;
+    if !begun.has_ended() {
+        line.write("the service reads the file");
+    }
+    let ended = client.ended_import(begun).await;
+    line.clear();
+    ended
+}
+
+/// Prints what the service stored.
+fn print(session: &HeadlessSession, file: &StoredFile) -> anyhow::Result<()> {
+    let out = session.out;
+    let Some(id) = file.import_id else {
+        let refusal = file
+            .preview
+            .error
+            .as_deref()
+            .filter(|_| file.preview.format.is_some());
+        return refusal.map_or(Ok(()), |why| out.line(&format!("  {why}")));
+    };
+    for SkippedEntries { reason, count } in &file.skipped_there {
+        let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
+        out.line(&format!("  skipped   {results}: {reason}"))?;
+    }
+    if let Some(why) = file.preview.error.as_deref()
+        && file.scans.is_empty()
+    {
+        return out.line(&format!("  not stored: {why}"));
+    }
+    let scans = plural(file.scans.len(), "scan");
+    let count: i64 = file.scans.iter().map(|scan| scan.findings).sum();
+    let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
+    out.line(&match file.is_repeated {
+        true => format!("  unchanged the same file was imported before: {scans} with {findings}"),
+        false => format!("  stored    {scans} with {findings} (import {id})"),
+    })?;
+    for scan in file.scans.iter().take(SHOWN_SCANS) {
+        let (id, name) = (scan.id, &scan.target_name);
+        let count = plural(usize::try_from(scan.findings).unwrap_or(0), "finding");
+        let new = if scan.is_new_target {
+            ", new target"
+        } else {
+            ""
+        };
+        out.line(&format!("  scan {id}: {name}, {count}{new}"))?;
+    }
+    match file.scans.len().saturating_sub(SHOWN_SCANS) {
+        0 => Ok(()),
+        more => out.line(&format!(
+            "  and {more} more; `scandeck scans list` shows all"
+        )),
+    }
+}
