@@ -1,5 +1,5 @@
-//! Stops an idle service: no scan, no recording logger, no active schedule and no client for the
-//! given time.
+//! Stops an idle service: no scan, no import, no recording logger, no active schedule and no client
+//! for the given time.
 //!
 //! Only the service that the dashboard starts in the background has this; `scandeck serve` runs
 //! until it is stopped.
@@ -30,7 +30,7 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
             stop.cancel();
             return;
         }
-        // Without a client but with a scan, a logger or a schedule, the check is repeated.
+        // Without a client but with a scan, an import, a logger or a schedule, the check is repeated.
         let next = deadline.max(later(now, after / 8));
         tokio::select! {
             () = stop.cancelled() => return,
@@ -41,8 +41,10 @@ pub async fn watch(app: App, after: Duration, stop: CancellationToken) {
 
 async fn is_idle(app: &App) -> Result<bool, DatabaseError> {
     let scans = app.store.active_scans().await?;
+    let imports = app.store.unfinished_imports().await?;
     let next_schedule = app.store.next_schedule_at().await?;
     Ok(scans == 0
+        && imports == 0
         && next_schedule.is_none()
         && app
             .store

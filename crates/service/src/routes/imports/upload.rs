@@ -109,7 +109,9 @@ fn too_large() -> ApiError {
 
 fn unreadable(error: &axum::Error) -> ApiError {
     match BodyTimeout::caused(error) {
-        true => ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string()),
+        true => ApiError::new(StatusCode::REQUEST_TIMEOUT, BodyTimeout.to_string()).with_details(
+            "send the file compressed by gzip, or restart the service with a larger --body-seconds",
+        ),
         false => ApiError::bad_request("body could not be read"),
     }
 }

@@ -209,6 +209,13 @@ impl Store {
         Ok(self.execute(update.bind(id.0)).await? > 0)
     }
 
+    /// The number of imports that wait or run.
+    pub async fn unfinished_imports(&self) -> StoreResult<i64> {
+        sql("SELECT count(*) FROM imports WHERE state IN ('waiting', 'running')")
+            .one(self.read())
+            .await
+    }
+
     /// Imports, newest first.
     pub async fn imports(
         &self,
