@@ -401,6 +401,7 @@ mod tests {
             worker: Worker::default(),
             large_documents: Semaphore::new(1),
             reports: Notify::new(),
+            imports: Notify::new(),
             schedules: Notify::new(),
             deliveries: Notify::new(),
             last_client: 0.into(),
