@@ -56,7 +56,7 @@ impl FuzzerParams {
         };
         let words = words_of(
             params,
-            include_str!("../../../../../assets/wordlists/common-paths.txt"),
+            include_str!("../../../assets/wordlists/common-paths.txt"),
         );
         let extensions = [String::new()]
             .into_iter()
