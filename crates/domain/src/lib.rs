@@ -11,10 +11,12 @@
 //! - `table`, `query`: lists, ready for filters, orders and groups.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
+//! - `formats`: the numbers of what is stored.
 
 pub mod alerts;
 pub mod export;
 pub mod finding;
+pub mod formats;
 pub mod mask;
 pub mod oob;
 pub mod problem;

@@ -5,6 +5,7 @@
 //!   alerts.db    first_use, sent (channel, key), quiet (channel, rule, kind)
 //! ```
 //!
+//! The schema is SQLite's `user_version`; a file of a newer program is refused before SQLite opens it.
 //! Nothing is sent about what happened before the file was made: a new user would otherwise hear of
 //! everything at once.
 
@@ -16,7 +17,8 @@ use sqlx::{ConnectOptions, Connection, Row};
 
 use super::EventAlert;
 use scandeck_wire::contract::Stamp;
-use scandeck_wire::sqlite::{StoreError, make_private, private_options};
+use scandeck_wire::data_format::DataFormat;
+use scandeck_wire::sqlite::{StoreError, known_schema, make_private, private_options};
 
 const FILE: &str = "alerts.db";
 
@@ -29,12 +31,16 @@ const FORGOTTEN: i64 = 90 * 24 * 3600;
 const RETRIES: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-const SCHEMA: [&str; 3] = [
+/// The number of the schema. Files of version 0.1.0 have 0.
+const SCHEMA_NUMBER: i64 = 1;
+
+const SCHEMA: [&str; 4] = [
     "CREATE TABLE IF NOT EXISTS first_use (at INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sent (channel TEXT NOT NULL, key TEXT NOT NULL, \
      at INTEGER NOT NULL, PRIMARY KEY (channel, key)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS quiet (channel TEXT NOT NULL, rule TEXT NOT NULL, \
      until INTEGER NOT NULL, PRIMARY KEY (channel, rule)) WITHOUT ROWID",
+    "PRAGMA user_version = 1",
 ];
 
 /// The open file.
@@ -54,10 +60,19 @@ pub enum ClaimedEvents {
 }
 
 impl SentAlerts {
+    /// The format of the file.
+    pub fn format() -> DataFormat {
+        DataFormat {
+            name: CONTENTS,
+            number: SCHEMA_NUMBER,
+            file: Some(FILE),
+        }
+    }
+
     /// Opens or makes the file in the directory of a service.
     ///
     /// # Errors
-    /// When it cannot be made or read.
+    /// When it cannot be made or read, or a newer program made it.
     pub async fn open(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
         // SQLite does not wait for another process that makes the file at the same moment.
         for _ in 0..RETRIES {
@@ -78,17 +93,25 @@ impl SentAlerts {
                 path: path.clone(),
                 source,
             })?;
+        let found = known_schema(&path, CONTENTS, SCHEMA_NUMBER)?;
         let failed = StoreError::of(&path);
         let connection = private_options(&path).connect().await.map_err(&failed)?;
         let mut this = Self { path, connection };
+        if found < SCHEMA_NUMBER {
+            this.create_tables().await.map_err(&failed)?;
+        }
         this.prepare(now).await.map_err(failed)?;
         Ok(this)
     }
 
-    async fn prepare(&mut self, now: Stamp) -> sqlx::Result<()> {
+    async fn create_tables(&mut self) -> sqlx::Result<()> {
         for statement in SCHEMA {
             sqlx::query(statement).execute(&mut self.connection).await?;
         }
+        Ok(())
+    }
+
+    async fn prepare(&mut self, now: Stamp) -> sqlx::Result<()> {
         let seconds = now.as_second();
         sqlx::query(
             "INSERT INTO first_use (at) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM first_use)",

@@ -20,7 +20,7 @@ use super::checkpoint::{Checkpoints, writing_options};
 use super::{ServiceNode, SqliteEngine, Store, StoreEngine};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
-    back_up, is_on_network, make_private, migrations, private_options, schema_version,
+    back_up, is_on_network, make_private, migrations, newest, private_options, schema_version,
 };
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -181,14 +181,6 @@ async fn open_with(file: &Path, migrations: &Migrator) -> Result<OpenedStore, St
         .await
         .map_err(failed)?;
     Ok(OpenedStore { store, notes })
-}
-
-fn newest(migrations: &Migrator) -> i64 {
-    migrations
-        .iter()
-        .map(|migration| migration.version)
-        .max()
-        .unwrap_or_default()
 }
 
 async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::Result<Store> {

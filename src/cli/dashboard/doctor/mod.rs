@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use super::headless::ServiceArgs;
 use super::headless::print::Output;
+use crate::cli::service::DataDirArg;
 use crate::cli::stdio;
 use scandeck_dashboard::config::Environment;
 use scandeck_dashboard::ui::wrap_hanging;
@@ -31,6 +32,8 @@ use scandeck_wire::text;
 pub struct DoctorArgs {
     #[command(flatten)]
     service: ServiceArgs,
+    #[command(flatten)]
+    directory: DataDirArg,
 }
 
 /// The result of one check.
@@ -98,7 +101,7 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);
     all.extend(connection::check(&args.service, &environment, background).await);
-    all.extend(local::check(&environment).await);
+    all.extend(local::check(&environment, &args.directory).await);
     all.extend(stores::check(&environment.state_dir()));
     if args.service.json {
         Output::new(true).value(&all)?;

@@ -9,6 +9,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Event, FindingKey, KIND, Store, StoreError};
+use scandeck_wire::data_format::DataFormat;
 use scandeck_wire::sqlite;
 use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, OpeningLock, SharedFile};
 use scandeck_wire::text::plural;
@@ -49,6 +50,11 @@ pub struct OpenedDecisions {
 }
 
 impl Store {
+    /// The format of the file.
+    pub fn format() -> DataFormat {
+        KIND.format(&MIGRATIONS)
+    }
+
     /// Opens or makes the file of decisions in a directory, which is made too, and reads its
     /// events.
     ///

@@ -229,6 +229,11 @@ fn is_local(options: &PgConnectOptions) -> bool {
 }
 
 impl Store {
+    /// The schema of this program in PostgreSQL.
+    pub fn postgres_schema() -> i64 {
+        MIGRATIONS.len() as i64
+    }
+
     /// Opens a PostgreSQL database, and migrates it. `dir` is the data directory, whose lock the
     /// service holds.
     ///
