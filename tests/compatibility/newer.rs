@@ -50,7 +50,17 @@ async fn newer_database_of_the_service_is_refused_untouched_and_named_by_doctor(
     let (directory, file) = (home.service_dir(), home.service_dir().join("scandeck.db"));
     let before = make_newer(&file);
     let directory = directory.to_str().unwrap();
-    let ended = home.run(&["serve", "--data-dir", directory]).await;
+    let ended = home
+        .run(&[
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--logger-listen",
+            "127.0.0.1:0",
+            "--data-dir",
+            directory,
+        ])
+        .await;
     ended.refused(1, "has schema 9000, this version supports up to ");
     let doctor = home.run(&["doctor", "--data-dir", directory]).await;
     assert_eq!(doctor.code, 1, "{doctor:?}");
