@@ -63,12 +63,12 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// The path without `..`, and without a look at links.
 fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
+    let mut found = PathBuf::new();
     for part in path.components() {
         match part {
-            Component::ParentDir => _ = plain.pop(),
-            other => plain.push(other),
+            Component::ParentDir => _ = found.pop(),
+            other => found.push(other),
         }
     }
-    plain
+    found
 }
