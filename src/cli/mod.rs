@@ -23,6 +23,7 @@ pub mod man;
 #[cfg_attr(not(feature = "service"), path = "no_service.rs")]
 pub mod service;
 mod value;
+mod version;
 pub mod wordlists;
 
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ use tokio::time::Instant;
 #[command(
     name = "scandeck",
     version,
+    arg(version::verbose_flag()),
     args_conflicts_with_subcommands = true,
     after_help = "Example:
   scandeck --base-url https://api.example.com --api-key-file ./key"
@@ -86,7 +88,13 @@ pub fn run() -> ExitCode {
         Ok(false) => {}
         Err(error) => error.exit(),
     }
-    let cli = Cli::of_process().unwrap_or_else(|error| with_tip(error).exit());
+    let cli = match Cli::of_process() {
+        Ok(cli) => cli,
+        Err(error) if version::is_verbose(&error) => {
+            return version::run().unwrap_or_else(|error| error::report(&error));
+        }
+        Err(error) => with_tip(error).exit(),
+    };
     let started = Instant::now();
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,

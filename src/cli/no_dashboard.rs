@@ -8,8 +8,11 @@ use anyhow::bail;
 use clap::{Args, Command};
 use tokio::time::Instant;
 
+use scandeck_wire::data_format::DataFormat;
+
 pub type DashboardCommand = Infallible;
 
+pub const FEATURE: &[&str] = &[];
 pub const IS_DEFAULT: bool = false;
 
 #[derive(Args, Clone, Debug, Default)]
@@ -26,6 +29,10 @@ pub async fn show(_: DashboardArgs, _: Instant) -> anyhow::Result<ExitCode> {
 
 pub fn with_candidates(command: Command) -> Command {
     command
+}
+
+pub fn data_formats() -> [DataFormat; 0] {
+    []
 }
 
 pub fn hint_of(_: &(dyn Error + 'static)) -> Option<String> {

@@ -3,11 +3,19 @@
 use std::convert::Infallible;
 use std::process::ExitCode;
 
+use scandeck_wire::data_format::DataFormat;
+
+pub const FEATURE: &[&str] = &[];
+
 pub type ServiceCommand = Infallible;
 pub type DataDirArg = ();
 
 pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
     match command {}
+}
+
+pub fn data_formats() -> [DataFormat; 0] {
+    []
 }
 
 pub mod keys {

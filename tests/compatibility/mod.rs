@@ -7,6 +7,7 @@ mod bundle;
 mod config;
 mod keys;
 mod names;
+mod newer;
 mod range;
 mod rescan;
 mod service;

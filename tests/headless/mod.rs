@@ -17,6 +17,7 @@ mod script;
 mod shell;
 mod stores;
 mod triage;
+mod version;
 mod watch;
 
 use std::path::Path;

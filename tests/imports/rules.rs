@@ -27,9 +27,12 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "domain",
-        "finding mask problem text_files < oob query < table < triage < alerts chains export",
+        "evidence_request finding mask problem text_files < oob query < table < triage < alerts case chains export < formats",
     ),
-    ("wire", "contract text login input_files < base_dirs sqlite"),
+    (
+        "wire",
+        "contract data_format text login input_files < base_dirs sqlite",
+    ),
 ];
 
 const RULES: &[Rule] = &[

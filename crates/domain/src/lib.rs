@@ -14,6 +14,7 @@
 //! - `chains`: how captures, payloads, findings, services and targets hang together.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
+//! - `formats`: the numbers of what is stored.
 
 pub mod alerts;
 pub mod case;
@@ -21,6 +22,7 @@ pub mod chains;
 pub mod evidence_request;
 pub mod export;
 pub mod finding;
+pub mod formats;
 pub mod mask;
 pub mod oob;
 pub mod problem;

@@ -39,27 +39,27 @@ const KEPT_ROWS: usize = 6;
 /// Largest width and height of the logo in English Metric Units.
 const LOGO: (f64, f64) = (2_160_000.0, 900_000.0);
 
-const FOOTER: &str = include_str!("../../../assets/reports/docx/footer.xml");
+const FOOTER: &str = include_str!("../assets/reports/docx/footer.xml");
 const PARTS: [(&str, &str); 5] = [
     (
         "[Content_Types].xml",
-        include_str!("../../../assets/reports/docx/content_types.xml"),
+        include_str!("../assets/reports/docx/content_types.xml"),
     ),
     (
         "_rels/.rels",
-        include_str!("../../../assets/reports/docx/rels.xml"),
+        include_str!("../assets/reports/docx/rels.xml"),
     ),
     (
         "docProps/app.xml",
-        include_str!("../../../assets/reports/docx/app.xml"),
+        include_str!("../assets/reports/docx/app.xml"),
     ),
     (
         "word/settings.xml",
-        include_str!("../../../assets/reports/docx/settings.xml"),
+        include_str!("../assets/reports/docx/settings.xml"),
     ),
     (
         "word/styles.xml",
-        include_str!("../../../assets/reports/docx/styles.xml"),
+        include_str!("../assets/reports/docx/styles.xml"),
     ),
 ];
 

@@ -16,7 +16,7 @@ use scandeck_wire::contract::Risk;
 
 /// Most rows of a table that a printer puts on one page.
 const KEPT_ROWS: usize = 6;
-const STYLE: &str = include_str!("../../../assets/reports/report.css");
+const STYLE: &str = include_str!("../assets/reports/report.css");
 
 pub(super) fn render(
     document: &Document<'_>,

@@ -234,8 +234,8 @@ mod tests {
     #[test]
     fn examples_of_the_assets_are_valid() {
         for text in [
-            include_str!("../../../assets/reports/client.toml"),
-            include_str!("../../../assets/reports/client-de.toml"),
+            include_str!("../assets/reports/client.toml"),
+            include_str!("../assets/reports/client-de.toml"),
         ] {
             let template = ReportTemplate::parse(text).unwrap();
             assert!(!template.client.is_empty() && !template.summary.is_empty());

@@ -9,8 +9,8 @@ use scandeck_wire::contract::Risk;
 
 /// The languages with their texts.
 const LANGUAGES: [(&str, &str); 2] = [
-    ("en", include_str!("../../../assets/reports/texts/en.toml")),
-    ("de", include_str!("../../../assets/reports/texts/de.toml")),
+    ("en", include_str!("../assets/reports/texts/en.toml")),
+    ("de", include_str!("../assets/reports/texts/de.toml")),
 ];
 
 /// The texts of one language by `section.key`.

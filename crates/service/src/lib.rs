@@ -34,6 +34,7 @@ mod store;
 
 pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};
+pub use data::formats::data_formats;
 pub use data::{backup, data_dir, import, migrate};
 pub use engine::ScanLimits;
 pub use errors::StartError;

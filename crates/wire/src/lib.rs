@@ -1,5 +1,5 @@
-//! What both wings share: the wire types of the API, cleaning of outside text, SQLite files, and the
-//! user's files and directories.
+//! What both wings share: the wire types of the API, cleaning of outside text, SQLite files, the
+//! numbers of data formats, and the user's files and directories.
 //!
 //! ```text
 //!   bytes of the service ─► contract (serde types) ─► text::clean ─► terminal
@@ -8,6 +8,7 @@
 
 pub mod base_dirs;
 pub mod contract;
+pub mod data_format;
 pub mod input_files;
 pub mod login;
 pub mod sqlite;

@@ -20,8 +20,11 @@ use clap::Subcommand;
 
 pub use candidates::with_candidates;
 pub use hints::hint_of;
+pub use scandeck_domain::formats::data_formats;
 pub use screen::{DashboardArgs, run as show};
 
+/// The feature that has this wing.
+pub const FEATURE: &[&str] = &["dashboard"];
 /// Without a command the program shows the dashboard.
 pub const IS_DEFAULT: bool = true;
 

@@ -23,7 +23,11 @@ use jiff::Timestamp;
 pub use data_dir::DataDirArg;
 use scandeck_service::DataDir;
 use scandeck_service::audit::{AuditLog, AuditedCommand};
+pub use scandeck_service::data_formats;
 use scandeck_wire::login::login;
+
+/// The feature that has this wing.
+pub const FEATURE: &[&str] = &["service"];
 
 #[derive(Subcommand, Debug)]
 pub enum ServiceCommand {

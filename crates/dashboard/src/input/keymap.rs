@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 /// The default key map.
-const BUILTIN: &str = include_str!("../../../../assets/keymap.toml");
+const BUILTIN: &str = include_str!("../../assets/keymap.toml");
 
 /// An action with its keys in one context.
 #[derive(Clone, Debug, PartialEq, Eq)]

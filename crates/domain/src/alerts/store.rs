@@ -11,6 +11,7 @@
 //! A claimed event counts as sent at once, so a process that ends meanwhile never causes a second
 //! alert.
 //!
+//! The schema is SQLite's `user_version`; a file of a newer program is refused before SQLite opens it.
 //! Nothing is sent about what happened before the file was made: a new user would otherwise hear of
 //! everything at once.
 
@@ -23,7 +24,8 @@ use sqlx::{ConnectOptions, Connection, Row};
 
 use super::AlertClaim;
 use scandeck_wire::contract::Stamp;
-use scandeck_wire::sqlite::{StoreError, make_private, private_options};
+use scandeck_wire::data_format::DataFormat;
+use scandeck_wire::sqlite::{StoreError, known_schema, make_private, private_options};
 
 const FILE: &str = "alerts.db";
 
@@ -39,7 +41,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Seconds from an attempt that failed to the next one, by the number of failures.
 const DELAYS: [i64; 5] = [60, 5 * 60, 15 * 60, 3600, 4 * 3600];
 
-const SCHEMA: [&str; 4] = [
+/// The number of the schema. Files of version 0.1.0 have 0.
+const SCHEMA_NUMBER: i64 = 1;
+
+const SCHEMA: [&str; 5] = [
     "CREATE TABLE IF NOT EXISTS first_use (at INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS sent (channel TEXT NOT NULL, key TEXT NOT NULL, \
      at INTEGER NOT NULL, PRIMARY KEY (channel, key)) WITHOUT ROWID",
@@ -47,6 +52,7 @@ const SCHEMA: [&str; 4] = [
      failures INTEGER NOT NULL, due INTEGER NOT NULL, PRIMARY KEY (channel, key)) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS quiet (channel TEXT NOT NULL, rule TEXT NOT NULL, \
      until INTEGER NOT NULL, PRIMARY KEY (channel, rule)) WITHOUT ROWID",
+    "PRAGMA user_version = 1",
 ];
 
 /// Bell and desktop once were one channel.
@@ -73,10 +79,19 @@ pub enum ClaimedEvents {
 }
 
 impl SentAlerts {
+    /// The format of the file.
+    pub fn format() -> DataFormat {
+        DataFormat {
+            name: CONTENTS,
+            number: SCHEMA_NUMBER,
+            file: Some(FILE),
+        }
+    }
+
     /// Opens or makes the file in the directory of a service.
     ///
     /// # Errors
-    /// When it cannot be made or read.
+    /// When it cannot be made or read, or a newer program made it.
     pub async fn open(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
         // SQLite does not wait for another process that makes the file at the same moment.
         for _ in 0..RETRIES {
@@ -97,17 +112,25 @@ impl SentAlerts {
                 path: path.clone(),
                 source,
             })?;
+        let found = known_schema(&path, CONTENTS, SCHEMA_NUMBER)?;
         let failed = StoreError::of(&path);
         let connection = private_options(&path).connect().await.map_err(&failed)?;
         let mut this = Self { path, connection };
+        if found < SCHEMA_NUMBER {
+            this.create_tables().await.map_err(&failed)?;
+        }
         this.prepare(now).await.map_err(failed)?;
         Ok(this)
     }
 
-    async fn prepare(&mut self, now: Stamp) -> sqlx::Result<()> {
+    async fn create_tables(&mut self) -> sqlx::Result<()> {
         for statement in SCHEMA.into_iter().chain(SPLIT_SCREEN) {
             sqlx::query(statement).execute(&mut self.connection).await?;
         }
+        Ok(())
+    }
+
+    async fn prepare(&mut self, now: Stamp) -> sqlx::Result<()> {
         let seconds = now.as_second();
         sqlx::query(
             "INSERT INTO first_use (at) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM first_use)",

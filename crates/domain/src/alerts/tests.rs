@@ -10,6 +10,7 @@ use crate::finding::Verdict;
 use crate::triage::testing::{Replica, TriageFixture};
 use crate::triage::{AssessedFinding, Decision, ListContext, correlate};
 use scandeck_wire::contract::{Risk, ScanStatus, Stamp, TargetId};
+use scandeck_wire::sqlite::schema_version;
 
 fn rule(kinds: &[AlertKind], query: &str) -> Arc<EventRule> {
     let kinds: BTreeSet<AlertKind> = kinds.iter().copied().collect();
@@ -467,6 +468,23 @@ async fn events_that_the_screen_sent_are_sent_for_bell_and_desktop() {
     for channel in ["bell", "desktop"] {
         assert_eq!(claim(temp.path(), channel, &["a"], now).await, Ok(vec![]));
     }
+}
+
+#[tokio::test]
+async fn file_has_the_number_of_its_schema_and_a_newer_one_is_refused_untouched() {
+    let temp = tempfile::tempdir().unwrap();
+    let now = "2026-11-21 12:00:00";
+    _ = claim(temp.path(), "program", &["a"], now).await;
+    let format = SentAlerts::format();
+    let file = temp.path().join(format.file.unwrap());
+    assert_eq!(schema_version(&file).unwrap(), format.number);
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[60..64].copy_from_slice(&9000_u32.to_be_bytes());
+    std::fs::write(&file, &bytes).unwrap();
+    let refused = SentAlerts::open(temp.path(), Stamp::parse(now).unwrap()).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("schema 9000, supported 1"), "{error}");
+    assert_eq!(std::fs::read(&file).unwrap(), bytes);
 }
 
 #[tokio::test]

@@ -30,8 +30,7 @@ struct Agents {
 }
 
 static AGENTS: LazyLock<Vec<Agent>> = LazyLock::new(|| {
-    let file: Result<Agents, _> =
-        toml::from_str(include_str!("../../../../assets/oob/agents.toml"));
+    let file: Result<Agents, _> = toml::from_str(include_str!("../../assets/oob/agents.toml"));
     file.map(|file| file.agents).unwrap_or_default()
 });
 

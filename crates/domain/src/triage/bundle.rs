@@ -17,6 +17,7 @@ use super::jsonl::{self, BadLine};
 use crate::finding::FindingKey;
 use crate::oob::{ArchivedCapture, Hit, Payload};
 use scandeck_wire::contract::{Finding, Scan, Shared, Stamp, Target};
+use scandeck_wire::data_format::DataFormat;
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 
@@ -111,6 +112,14 @@ impl Manifest {
 }
 
 impl Bundle {
+    pub fn format() -> DataFormat {
+        DataFormat {
+            name: "bundles",
+            number: VERSION.into(),
+            file: None,
+        }
+    }
+
     /// One that holds nothing yet.
     pub fn new(manifest: Manifest) -> Self {
         Self {
@@ -192,7 +201,10 @@ impl Bundle {
         if manifest.version > VERSION {
             return Err(bad(
                 1,
-                format!("bundle version {} needs a newer scandeck", manifest.version),
+                format!(
+                    "bundle version {} needs a newer scandeck; this one reads up to {VERSION}",
+                    manifest.version
+                ),
             ));
         }
         let (promised, mut found) = (manifest.lines, 0);
@@ -299,7 +311,10 @@ mod tests {
         assert!(reason(&lines[..4].join("\n")).contains("3 of 9 lines"));
         assert!(reason(&lines[1..].join("\n")).contains("not a scandeck bundle"));
         assert!(reason("").contains("not a scandeck bundle"));
-        assert!(reason(&whole.replace("\"version\":2,", "\"version\":3,")).contains("newer"));
+        assert!(
+            reason(&whole.replace("\"version\":2,", "\"version\":3,"))
+                .contains("version 3 needs a newer scandeck; this one reads up to 2")
+        );
         let mut far = (*bundle().events[0]).clone();
         far.clock = u64::MAX;
         let far = Bundle {

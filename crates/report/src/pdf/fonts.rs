@@ -20,14 +20,14 @@ use crate::RenderError;
 
 /// The fonts, in the order of fallback after the font of the style.
 const FONTS: [&[u8]; 8] = [
-    include_bytes!("../../../../assets/fonts/NotoSans-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSans-Bold.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSansMono-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSansArabic-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSansHebrew-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSansThai-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/NotoSansDevanagari-Regular.ttf"),
-    include_bytes!("../../../../assets/fonts/DejaVuSans.ttf"),
+    include_bytes!("../../assets/fonts/NotoSans-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSans-Bold.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansMono-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansArabic-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansHebrew-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansThai-Regular.ttf"),
+    include_bytes!("../../assets/fonts/NotoSansDevanagari-Regular.ttf"),
+    include_bytes!("../../assets/fonts/DejaVuSans.ttf"),
 ];
 /// The first font that every style falls back to.
 const FALLBACK: usize = 3;

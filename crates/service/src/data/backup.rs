@@ -21,7 +21,7 @@ use scandeck_wire::sqlite::{
     back_up, check, copy, is_database, make_private, merge_log, schema_version,
 };
 
-const DATABASE: &str = "scandeck.db";
+pub(super) const DATABASE: &str = "scandeck.db";
 const SCOPE: &str = "scope.toml";
 const KEYS: [&str; 3] = ["key", "callback.key", "secrets.key"];
 

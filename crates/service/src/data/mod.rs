@@ -3,5 +3,6 @@
 pub mod activity;
 pub mod backup;
 pub mod data_dir;
+pub mod formats;
 pub mod import;
 pub mod migrate;

@@ -223,7 +223,7 @@ struct KindTexts {
 }
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
-    toml::from_str(include_str!("../../../../assets/engine/findings.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../assets/engine/findings.toml")).unwrap_or_default()
 });
 
 impl Catalogue {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn kinds_are_complete_and_have_unique_ids() {
         let file: Catalogue =
-            toml::from_str(include_str!("../../../../assets/engine/findings.toml")).unwrap();
+            toml::from_str(include_str!("../../assets/engine/findings.toml")).unwrap();
         let ids: BTreeSet<&str> = ALL.iter().map(|kind| kind.0).collect();
         assert!(ids.len() == ALL.len() && ids.len() > 30);
         assert!(

@@ -64,8 +64,7 @@ struct KnownTechnology {
 
 static TECHNOLOGIES: LazyLock<Vec<KnownTechnology>> = LazyLock::new(|| {
     let file: TechnologyFile =
-        toml::from_str(include_str!("../../../../assets/engine/technologies.toml"))
-            .unwrap_or_default();
+        toml::from_str(include_str!("../../assets/engine/technologies.toml")).unwrap_or_default();
     let compiled = |technology: Technology| KnownTechnology {
         signs: technology
             .signs
@@ -264,7 +263,7 @@ mod tests {
     #[test]
     fn data_file_is_complete() {
         let file: TechnologyFile =
-            toml::from_str(include_str!("../../../../assets/engine/technologies.toml")).unwrap();
+            toml::from_str(include_str!("../../assets/engine/technologies.toml")).unwrap();
         assert!(file.technologies.len() >= 50);
         for KnownTechnology {
             technology,

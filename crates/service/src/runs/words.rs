@@ -13,12 +13,12 @@ pub const PREDEFINED: &[(&str, &str, &str)] = &[
     (
         "Common paths",
         "Common paths of websites, written for scandeck",
-        include_str!("../../../../assets/wordlists/common-paths.txt"),
+        include_str!("../../assets/wordlists/common-paths.txt"),
     ),
     (
         "Common subdomains",
         "Common host names of a domain, written for scandeck",
-        include_str!("../../../../assets/wordlists/common-subdomains.txt"),
+        include_str!("../../assets/wordlists/common-subdomains.txt"),
     ),
 ];
 

@@ -28,7 +28,7 @@ const MIN_PREFIX_V4: u8 = 8;
 const MIN_PREFIX_V6: u8 = 32;
 
 static PUBLIC_SUFFIXES: LazyLock<List> = LazyLock::new(|| {
-    let rules = include_str!("../../../../assets/engine/public_suffixes.txt");
+    let rules = include_str!("../../assets/engine/public_suffixes.txt");
     rules.parse().unwrap_or_default()
 });
 

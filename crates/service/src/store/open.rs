@@ -20,82 +20,82 @@ use super::checkpoint::{Checkpoints, writing_options};
 use super::{ServiceNode, SqliteEngine, Store, StoreEngine};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
-    back_up, is_on_network, make_private, migrations, private_options, schema_version,
+    back_up, is_on_network, make_private, migrations, newest, private_options, schema_version,
 };
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     migrations(&[
         (
             "first",
-            include_str!("../../../../assets/migrations/sqlite/0001_first.sql"),
+            include_str!("../../assets/migrations/sqlite/0001_first.sql"),
         ),
         (
             "keys",
-            include_str!("../../../../assets/migrations/sqlite/0002_keys.sql"),
+            include_str!("../../assets/migrations/sqlite/0002_keys.sql"),
         ),
         (
             "report_workspaces",
-            include_str!("../../../../assets/migrations/sqlite/0003_report_workspaces.sql"),
+            include_str!("../../assets/migrations/sqlite/0003_report_workspaces.sql"),
         ),
         (
             "report_parts",
-            include_str!("../../../../assets/migrations/sqlite/0004_report_parts.sql"),
+            include_str!("../../assets/migrations/sqlite/0004_report_parts.sql"),
         ),
         (
             "raw_captures",
-            include_str!("../../../../assets/migrations/sqlite/0005_raw_captures.sql"),
+            include_str!("../../assets/migrations/sqlite/0005_raw_captures.sql"),
         ),
         (
             "counted_tests",
-            include_str!("../../../../assets/migrations/sqlite/0006_counted_tests.sql"),
+            include_str!("../../assets/migrations/sqlite/0006_counted_tests.sql"),
         ),
         (
             "versions",
-            include_str!("../../../../assets/migrations/sqlite/0007_versions.sql"),
+            include_str!("../../assets/migrations/sqlite/0007_versions.sql"),
         ),
         (
             "nodes",
-            include_str!("../../../../assets/migrations/sqlite/0008_nodes.sql"),
+            include_str!("../../assets/migrations/sqlite/0008_nodes.sql"),
         ),
         (
             "deletions",
-            include_str!("../../../../assets/migrations/sqlite/0009_deletions.sql"),
+            include_str!("../../assets/migrations/sqlite/0009_deletions.sql"),
         ),
         (
             "claims",
-            include_str!("../../../../assets/migrations/sqlite/0010_claims.sql"),
+            include_str!("../../assets/migrations/sqlite/0010_claims.sql"),
         ),
         (
             "counts",
-            include_str!("../../../../assets/migrations/sqlite/0011_counts.sql"),
+            include_str!("../../assets/migrations/sqlite/0011_counts.sql"),
         ),
         (
             "finding_versions",
-            include_str!("../../../../assets/migrations/sqlite/0012_finding_versions.sql"),
+            include_str!("../../assets/migrations/sqlite/0012_finding_versions.sql"),
         ),
         (
             "team",
-            include_str!("../../../../assets/migrations/sqlite/0013_team.sql"),
+            include_str!("../../assets/migrations/sqlite/0013_team.sql"),
         ),
         (
             "purges",
-            include_str!("../../../../assets/migrations/sqlite/0014_purges.sql"),
+            include_str!("../../assets/migrations/sqlite/0014_purges.sql"),
         ),
         (
             "dashboards",
-            include_str!("../../../../assets/migrations/sqlite/0015_dashboards.sql"),
+            include_str!("../../assets/migrations/sqlite/0015_dashboards.sql"),
         ),
         (
             "payload_versions",
-            include_str!("../../../../assets/migrations/sqlite/0016_payload_versions.sql"),
+            include_str!("../../assets/migrations/sqlite/0016_payload_versions.sql"),
         ),
         (
             "schedules",
-            include_str!("../../../../assets/migrations/sqlite/0017_schedules.sql"),
+            include_str!("../../assets/migrations/sqlite/0017_schedules.sql"),
         ),
         (
             "imports",
-            include_str!("../../../../assets/migrations/sqlite/0018_imports.sql"),
+            include_str!("../../assets/migrations/sqlite/0018_imports.sql"),
         ),
     ])
 });
@@ -185,14 +185,6 @@ async fn open_with(file: &Path, migrations: &Migrator) -> Result<OpenedStore, St
         .await
         .map_err(failed)?;
     Ok(OpenedStore { store, notes })
-}
-
-fn newest(migrations: &Migrator) -> i64 {
-    migrations
-        .iter()
-        .map(|migration| migration.version)
-        .max()
-        .unwrap_or_default()
 }
 
 async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::Result<Store> {

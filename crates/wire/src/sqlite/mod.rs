@@ -27,7 +27,7 @@ pub use self::{
     broken::BrokenFile,
     error::StoreError,
     opening::{Opening, open},
-    shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside},
+    shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside, known_schema},
     unsent::{RefusedRows, UnsentRow},
 };
 
@@ -44,6 +44,12 @@ pub fn migrations(all: &[(&'static str, &'static str)]) -> Migrator {
         )
     };
     Migrator::with_migrations(numbered.map(migration).collect())
+}
+
+/// The greatest number of migrations: the schema that they make.
+pub fn newest(migrations: &Migrator) -> i64 {
+    let numbers = migrations.iter().map(|migration| migration.version);
+    numbers.max().unwrap_or_default()
 }
 
 /// Options of every connection: a timeout for locks of other processes, no statement log.

@@ -19,7 +19,8 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
-use super::{StoreError, back_up, make_private, options, private_options, schema_version};
+use super::{StoreError, back_up, make_private, newest, options, private_options, schema_version};
+use crate::data_format::DataFormat;
 use crate::input_files::open_regular;
 
 /// The names of a file and its locks.
@@ -33,6 +34,17 @@ pub struct FileKind {
     pub opening: &'static str,
     /// The lock file held while it is open.
     pub in_use: &'static str,
+}
+
+impl FileKind {
+    /// The format of a file that these migrations make.
+    pub fn format(&self, migrations: &Migrator) -> DataFormat {
+        DataFormat {
+            name: self.contents,
+            number: newest(migrations),
+            file: Some(self.name),
+        }
+    }
 }
 
 /// A table with a condition on a workspace, `?1`, and the noun of its rows if users count them.
@@ -165,6 +177,18 @@ fn unknown_schema(path: PathBuf, found: i64, known: i64) -> StoreError {
     StoreError::Broken { path, source }
 }
 
+/// The schema of a file, at most `known`; 0 of a file without one. `contents` is a plural noun.
+///
+/// # Errors
+/// When a newer program made the file, or it cannot be read.
+pub fn known_schema(path: &Path, contents: &'static str, known: i64) -> Result<i64, StoreError> {
+    let found = schema_version(path).map_err(SharedFile::unwritable(contents, path))?;
+    match found > known {
+        true => Err(unknown_schema(path.to_owned(), found, known)),
+        false => Ok(found),
+    }
+}
+
 impl SharedFile {
     /// Opens or creates the file, with notices for the user. The caller holds the [`OpeningLock`].
     ///
@@ -177,14 +201,9 @@ impl SharedFile {
     ) -> Result<(Self, Vec<String>), StoreError> {
         let path = directory.join(kind.name);
         let failed = StoreError::of(&path);
-        let known = migrations.iter().map(|migration| migration.version);
-        let known = known.max().unwrap_or_default();
-        let unwritable = Self::unwritable(kind.contents, &path);
-        make_private(&path).map_err(&unwritable)?;
-        let found = schema_version(&path).map_err(&unwritable)?;
-        if found > known {
-            return Err(unknown_schema(path, found, known));
-        }
+        let known = newest(migrations);
+        make_private(&path).map_err(Self::unwritable(kind.contents, &path))?;
+        let found = known_schema(&path, kind.contents, known)?;
         let mut notes = Vec::new();
         if 0 < found && found < known {
             let backup = back_up(&path)

@@ -1,15 +1,18 @@
 //! The checks of the local service: whether it runs, its data, and the scanners that it can use.
 
 use super::{Diagnosis, stores};
+use crate::cli::service::DataDirArg;
 use scandeck_dashboard::config::Environment;
 use scandeck_service::engine::guests::{GUESTS, Guest};
-use scandeck_service::{DataDir, DatabaseAddress, Holder};
+use scandeck_service::{DataDir, Holder, data_formats};
 
 const AREA: &str = "local service";
 
-/// Checks the local service of this user. A service that does not exist is no problem.
-pub async fn check(environment: &Environment) -> Vec<Diagnosis> {
-    let path = environment.state_dir().service_dir();
+/// Checks the service of a data directory, or else the local service of this user, which need not
+/// exist.
+pub async fn check(environment: &Environment, directory: &DataDirArg) -> Vec<Diagnosis> {
+    let of_user = || environment.state_dir().service_dir();
+    let path = directory.data_dir.clone().unwrap_or_else(of_user);
     let of = |value: String| Diagnosis::ok(AREA, "service", value);
     let unusable = |error: std::io::Error| {
         vec![
@@ -18,6 +21,10 @@ pub async fn check(environment: &Environment) -> Vec<Diagnosis> {
     };
     let dir = match DataDir::existing(&path) {
         Ok(Some(dir)) => dir,
+        Ok(None) if directory.data_dir.is_some() => {
+            let missing = of(format!("{} does not exist", path.display()));
+            return vec![missing.failed("name the data directory of a service")];
+        }
         Ok(None) => return vec![of("never started".to_owned())],
         Err(error) => return unusable(error),
     };
@@ -28,15 +35,25 @@ pub async fn check(environment: &Environment) -> Vec<Diagnosis> {
         Err(error) => return unusable(error),
     };
     let mut all = vec![state, data(&dir)];
-    all.extend(database(dir).await);
+    let database_file = dir.database();
+    let newer = |format| stores::newer(AREA, &database_file, format);
+    all.extend(
+        data_formats()
+            .into_iter()
+            .filter(|one| one.file.is_some())
+            .filter_map(newer),
+    );
+    all.extend(database(dir, directory).await);
     all.extend(scanners());
     all
 }
 
 /// The PostgreSQL database that the service uses, or would use when started like this command.
-async fn database(dir: DataDir) -> Option<Diagnosis> {
+async fn database(dir: DataDir, directory: &DataDirArg) -> Option<Diagnosis> {
     let of = |value: String| Diagnosis::ok(AREA, "database", value);
-    let found = DatabaseAddress::find(None).and_then(|address| dir.with_database(address));
+    let found = directory
+        .database()
+        .and_then(|address| Ok(dir.with_database(address)?));
     let checked = match &found {
         Ok(dir) => dir.postgres()?.check().await,
         Err(error) => {

@@ -22,6 +22,7 @@ use serde::Serialize;
 use super::headless::ServiceArgs;
 use super::headless::print::Output;
 use crate::cli::error::{hint, with_causes};
+use crate::cli::service::DataDirArg;
 use crate::cli::stdio;
 use scandeck_dashboard::config::Environment;
 use scandeck_dashboard::ui::wrap_hanging;
@@ -33,6 +34,8 @@ use scandeck_wire::text;
 pub struct DoctorArgs {
     #[command(flatten)]
     service: ServiceArgs,
+    #[command(flatten)]
+    directory: DataDirArg,
 }
 
 /// The result of one check.
@@ -110,7 +113,7 @@ pub async fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let (terminal, background) = terminal::check().await;
     all.extend(terminal);
     all.extend(configuration::check(&args.service, &environment, background).await);
-    all.extend(local::check(&environment).await);
+    all.extend(local::check(&environment, &args.directory).await);
     all.extend(stores::check(&environment.state_dir()));
     if args.service.json {
         Output::new(true).value(&all)?;

@@ -10,6 +10,9 @@ use rustix::fs::statvfs;
 use super::Diagnosis;
 use scandeck_dashboard::config::StateDir;
 use scandeck_dashboard::runtime::cached_lists;
+use scandeck_domain::formats::data_formats;
+use scandeck_wire::data_format::DataFormat;
+use scandeck_wire::sqlite::{is_database, schema_version};
 use scandeck_wire::text::plural;
 
 const AREA: &str = "stored data";
@@ -43,11 +46,12 @@ pub fn check(state: &StateDir) -> Vec<Diagnosis> {
         Ok(_) => Diagnosis::ok(AREA, "directory", shown()),
     };
     let mut all = vec![directory, free_space(path)];
-    all.extend(
-        entries(&state.services_dir())
-            .iter()
-            .map(|directory| service(directory)),
-    );
+    for directory in entries(&state.services_dir()) {
+        all.push(service(&directory));
+        let in_file = |format: DataFormat| Some((directory.join(format.file?), format));
+        let files = data_formats().into_iter().filter_map(in_file);
+        all.extend(files.filter_map(|(file, format)| newer(AREA, &file, format)));
+    }
     if let Ok(metadata) = fs::metadata(state.log_file()) {
         all.push(Diagnosis::ok(
             AREA,
@@ -144,6 +148,17 @@ fn service(directory: &Path) -> Diagnosis {
     check(summary)
 }
 
+/// The failed check of a database that only a newer scandeck can read.
+pub fn newer(area: &'static str, file: &Path, format: DataFormat) -> Option<Diagnosis> {
+    let DataFormat { name, number, .. } = format;
+    let found = schema_version(file).ok()?;
+    let is_newer = found > number && is_database(file).unwrap_or_default();
+    let path = file.display();
+    let value = format!("{path} has schema {found}, this version reads up to {number}");
+    let remedy = "use the newer scandeck, or restore the copy *.bak-N from before the upgrade";
+    is_newer.then(|| Diagnosis::ok(area, name, value).failed(remedy))
+}
+
 /// The size of a file, or of all files below a directory. Links are not followed.
 pub fn size(path: &Path) -> u64 {
     match fs::symlink_metadata(path) {
@@ -182,7 +197,7 @@ fn file_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DiagnosisState::{Ok, Warning};
+    use super::super::DiagnosisState::{Failed, Ok, Warning};
     use super::*;
 
     #[test]
@@ -214,6 +229,22 @@ mod tests {
             found.state == Warning && found.remedy.unwrap().contains("*.broken-*"),
             "{:?}",
             found.value
+        );
+        let mut header = [0; 100];
+        header[..16].copy_from_slice(b"SQLite format 3\0");
+        header[60..64].copy_from_slice(&9000_u32.to_be_bytes());
+        fs::write(local.join("alerts.db"), header).unwrap();
+        let refused = check(&state)
+            .into_iter()
+            .find(|one| one.state == Failed)
+            .unwrap();
+        assert_eq!(refused.check, "sent alerts");
+        assert!(
+            refused
+                .value
+                .ends_with("has schema 9000, this version reads up to 1"),
+            "{}",
+            refused.value
         );
         fs::set_permissions(state.path(), fs::Permissions::from_mode(0o755)).unwrap();
         assert!(

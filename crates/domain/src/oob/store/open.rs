@@ -10,6 +10,7 @@ use sqlx::sqlite::SqliteRow;
 use super::{ArchivedCapture, KIND, RowRange, Store, StoreError, last_row};
 use crate::oob::{Hit, Payload, PayloadBook};
 use scandeck_wire::contract::Stamp;
+use scandeck_wire::data_format::DataFormat;
 use scandeck_wire::sqlite;
 use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, OpeningLock, SharedFile};
 use scandeck_wire::text::plural;
@@ -18,11 +19,11 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
         (
             "first",
-            include_str!("../../../../../assets/migrations/oob/0001_first.sql"),
+            include_str!("../assets/migrations/oob/0001_first.sql"),
         ),
         (
             "team",
-            include_str!("../../../../../assets/migrations/oob/0002_team.sql"),
+            include_str!("../assets/migrations/oob/0002_team.sql"),
         ),
     ])
 });
@@ -39,6 +40,11 @@ pub struct OpenedArchive {
 }
 
 impl Store {
+    /// The format of the file.
+    pub fn format() -> DataFormat {
+        KIND.format(&MIGRATIONS)
+    }
+
     /// Opens or makes the archive in a directory, which is made too, and reads the payload book.
     ///
     /// # Errors

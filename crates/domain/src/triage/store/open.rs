@@ -9,6 +9,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteRow;
 
 use super::{Event, FindingKey, KIND, Store, StoreError};
+use scandeck_wire::data_format::DataFormat;
 use scandeck_wire::sqlite;
 use scandeck_wire::sqlite::{BrokenFile, FileKind, Opening, OpeningLock, SharedFile};
 use scandeck_wire::text::plural;
@@ -17,23 +18,23 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
         (
             "first",
-            include_str!("../../../../../assets/migrations/triage/0001_first.sql"),
+            include_str!("../assets/migrations/triage/0001_first.sql"),
         ),
         (
             "team",
-            include_str!("../../../../../assets/migrations/triage/0002_team.sql"),
+            include_str!("../assets/migrations/triage/0002_team.sql"),
         ),
         (
             "member",
-            include_str!("../../../../../assets/migrations/triage/0003_member.sql"),
+            include_str!("../assets/migrations/triage/0003_member.sql"),
         ),
         (
             "marks",
-            include_str!("../../../../../assets/migrations/triage/0004_marks.sql"),
+            include_str!("../assets/migrations/triage/0004_marks.sql"),
         ),
         (
             "sender",
-            include_str!("../../../../../assets/migrations/triage/0005_sender.sql"),
+            include_str!("../assets/migrations/triage/0005_sender.sql"),
         ),
     ])
 });
@@ -49,6 +50,11 @@ pub struct OpenedDecisions {
 }
 
 impl Store {
+    /// The format of the file.
+    pub fn format() -> DataFormat {
+        KIND.format(&MIGRATIONS)
+    }
+
     /// Opens or makes the file of decisions in a directory, which is made too, and reads its
     /// events.
     ///

@@ -33,9 +33,9 @@ use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
 const MIGRATIONS: [&str; 3] = [
-    include_str!("../../../../../assets/migrations/postgres/0001_first.sql"),
-    include_str!("../../../../../assets/migrations/postgres/0002_schedules.sql"),
-    include_str!("../../../../../assets/migrations/postgres/0003_imports.sql"),
+    include_str!("../../../assets/migrations/postgres/0001_first.sql"),
+    include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
+    include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
 ];
 
 /// The oldest server: `server_version_num`.
@@ -230,6 +230,11 @@ fn is_local(options: &PgConnectOptions) -> bool {
 }
 
 impl Store {
+    /// The schema of this program in PostgreSQL.
+    pub fn postgres_schema() -> i64 {
+        MIGRATIONS.len() as i64
+    }
+
     /// Opens a PostgreSQL database, and migrates it. `dir` is the data directory, whose lock the
     /// service holds.
     ///
