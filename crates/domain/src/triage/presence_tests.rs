@@ -381,7 +381,7 @@ fn seen_in_files(files: &[serde_json::Value], seen: &[i64]) -> (Presence, Option
         fixture.found(scan, "nuclei:a", "");
     }
     let (issue, _) = fixture.last();
-    (issue.presence, issue.retest_gap)
+    (issue.presence, issue.retest_gap())
 }
 
 #[test]

@@ -19,11 +19,11 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
         (
             "first",
-            include_str!("../assets/migrations/oob/0001_first.sql"),
+            include_str!("../../../assets/migrations/oob/0001_first.sql"),
         ),
         (
             "team",
-            include_str!("../assets/migrations/oob/0002_team.sql"),
+            include_str!("../../../assets/migrations/oob/0002_team.sql"),
         ),
     ])
 });

@@ -378,9 +378,9 @@ async fn failed_rescue_leaves_broken_file_in_place() {
     let temp = tempfile::tempdir().unwrap();
     let bytes = broken(temp.path()).await;
     let migrations = tempfile::tempdir().unwrap();
-    let first = include_str!("../assets/migrations/oob/0001_first.sql");
+    let first = include_str!("../../../assets/migrations/oob/0001_first.sql");
     let full = "CREATE TRIGGER full BEFORE INSERT ON captures BEGIN SELECT RAISE(ABORT, 'the disk is full'); END;";
-    let team = include_str!("../assets/migrations/oob/0002_team.sql");
+    let team = include_str!("../../../assets/migrations/oob/0002_team.sql");
     fs::write(migrations.path().join("0001_first.sql"), first).unwrap();
     fs::write(
         migrations.path().join("0002_team.sql"),

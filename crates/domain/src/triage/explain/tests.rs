@@ -8,7 +8,7 @@ use super::{LineTone, PresenceExplanation, SettlingStep, lines};
 use crate::finding::{PresenceReason, RetestGap, Verdict};
 use crate::triage::event::{Baseline, Change, Decision, ManualFinding, Subject};
 use crate::triage::testing::TriageFixture;
-use scandeck_wire::contract::{Evidence, Risk, Scan, ScanId, ScanStatus};
+use scandeck_wire::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus};
 
 /// The explanations of all rows.
 fn explained(fixture: &TriageFixture) -> Vec<PresenceExplanation> {
@@ -49,6 +49,26 @@ fn with_baseline(mut fixture: TriageFixture, baseline: Baseline) -> TriageFixtur
     fixture
         .ann
         .does(Subject::Workspace, Change::Baseline(Some(baseline)));
+    fixture
+}
+
+/// Two imported files that state nothing about their tests.
+fn of_files() -> TriageFixture {
+    let mut fixture = TriageFixture::new();
+    for number in [1, 2] {
+        let scan = fixture.scan(number);
+        scan.tool_id = 10_002;
+        scan.tool_params = Some(json!({"import": {"tool": "nuclei"}}));
+        scan.result_summary = ResultSummary {
+            critical: Some(0),
+            high: Some(i64::from(number == 1)),
+            medium: Some(0),
+            low: Some(0),
+            info: Some(0),
+            ..ResultSummary::default()
+        };
+    }
+    fixture.found(1, "nuclei:a", "");
     fixture
 }
 
@@ -121,6 +141,7 @@ fn histories() -> Vec<TriageFixture> {
         two_scans(&[1], |scan| scan.num_finished_tests = 39),
         two_scans(&[1], |scan| scan.scan_original_url = true),
         ambiguous(),
+        of_files(),
     ];
     all.extend(
         [

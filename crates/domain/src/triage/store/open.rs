@@ -18,23 +18,23 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
     sqlite::migrations(&[
         (
             "first",
-            include_str!("../assets/migrations/triage/0001_first.sql"),
+            include_str!("../../../assets/migrations/triage/0001_first.sql"),
         ),
         (
             "team",
-            include_str!("../assets/migrations/triage/0002_team.sql"),
+            include_str!("../../../assets/migrations/triage/0002_team.sql"),
         ),
         (
             "member",
-            include_str!("../assets/migrations/triage/0003_member.sql"),
+            include_str!("../../../assets/migrations/triage/0003_member.sql"),
         ),
         (
             "marks",
-            include_str!("../assets/migrations/triage/0004_marks.sql"),
+            include_str!("../../../assets/migrations/triage/0004_marks.sql"),
         ),
         (
             "sender",
-            include_str!("../assets/migrations/triage/0005_sender.sql"),
+            include_str!("../../../assets/migrations/triage/0005_sender.sql"),
         ),
     ])
 });

@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 /// Port and usual service, the most common first.
 static RANKED: LazyLock<Vec<(u16, &str)>> =
-    LazyLock::new(|| parse(include_str!("../assets/engine/ports.txt")).collect());
+    LazyLock::new(|| parse(include_str!("../../../assets/engine/ports.txt")).collect());
 
 static UDP_RANKED: LazyLock<Vec<(u16, &str)>> =
-    LazyLock::new(|| parse(include_str!("../assets/engine/udp_ports.txt")).collect());
+    LazyLock::new(|| parse(include_str!("../../../assets/engine/udp_ports.txt")).collect());
 
 /// Lines such as `443 https` and `6660-6669 irc`.
 fn parse(text: &'static str) -> impl Iterator<Item = (u16, &'static str)> {

@@ -54,7 +54,10 @@ impl FuzzerParams {
             all.filter_map(|one| one.as_str().map(str::to_owned))
                 .collect()
         };
-        let words = words_of(params, include_str!("../assets/wordlists/common-paths.txt"));
+        let words = words_of(
+            params,
+            include_str!("../../../assets/wordlists/common-paths.txt"),
+        );
         let extensions = [String::new()]
             .into_iter()
             .chain(texts("extensions"))

@@ -46,7 +46,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     }
     let words = words_of(
         &run.job.params,
-        include_str!("../assets/wordlists/common-subdomains.txt"),
+        include_str!("../../../assets/wordlists/common-subdomains.txt"),
     );
     let search = NameSearch {
         domain: run.address.host(),

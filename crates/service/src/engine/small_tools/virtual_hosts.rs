@@ -44,7 +44,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         .map_or_else(|| run.address.host(), str::to_owned);
     let words = words_of(
         params,
-        include_str!("../assets/wordlists/common-subdomains.txt"),
+        include_str!("../../../assets/wordlists/common-subdomains.txt"),
     );
     // The target may be one of the names itself.
     let names: Vec<String> = words

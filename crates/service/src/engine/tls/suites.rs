@@ -7,7 +7,7 @@ use crate::engine::kinds::{FindingKind, tls};
 
 /// Number and name of a suite, as `assets/engine/suites.txt` lists them.
 static SUITES: LazyLock<Vec<(u16, &str)>> = LazyLock::new(|| {
-    let lines = include_str!("../assets/engine/suites.txt").lines();
+    let lines = include_str!("../../../assets/engine/suites.txt").lines();
     let read = |line: &'static str| {
         let (number, name) = line.split_once(' ')?;
         Some((u16::from_str_radix(number, 16).ok()?, name))

@@ -41,7 +41,7 @@ struct UnsupportedBranch {
 }
 
 static FILE: LazyLock<UnsupportedFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../assets/engine/unsupported.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../../assets/engine/unsupported.toml")).unwrap_or_default()
 });
 
 /// The versions that content management systems state, and those without security fixes.

@@ -146,7 +146,7 @@ struct LibraryPatterns {
 }
 
 static LIBRARIES: LazyLock<LibraryFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../assets/engine/libraries.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../../assets/engine/libraries.toml")).unwrap_or_default()
 });
 
 /// The beginning of a comment, up to its first word.
@@ -438,7 +438,7 @@ mod tests {
     #[test]
     fn data_file_is_complete() {
         let file: LibraryFile =
-            toml::from_str(include_str!("../assets/engine/libraries.toml")).unwrap();
+            toml::from_str(include_str!("../../../assets/engine/libraries.toml")).unwrap();
         assert!(file.libraries.len() >= 8 && file.vulnerabilities.len() >= 10);
         assert_eq!(
             PATTERNS.iter().map(|one| one.content.len()).sum::<usize>(),

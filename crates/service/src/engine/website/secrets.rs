@@ -92,7 +92,7 @@ struct SecretFile {
 }
 
 static FORMATS: LazyLock<SecretFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("../assets/engine/secrets.toml")).unwrap_or_default()
+    toml::from_str(include_str!("../../../assets/engine/secrets.toml")).unwrap_or_default()
 });
 
 /// The words of all formats as one pattern, and the formats of each word.
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn each_format_finds_its_secrets_and_no_sample() {
         let file: SecretFile =
-            toml::from_str(include_str!("../assets/engine/secrets.toml")).unwrap();
+            toml::from_str(include_str!("../../../assets/engine/secrets.toml")).unwrap();
         assert!(file.secrets.len() >= 45 && WORDS.is_some());
         let mut wrong = Vec::new();
         for format in &file.secrets {

@@ -35,7 +35,7 @@ struct Vulnerability {
 }
 
 static VULNERABILITIES: LazyLock<Vec<Vulnerability>> = LazyLock::new(|| {
-    let file = toml::from_str(include_str!("../assets/engine/vulnerabilities.toml"));
+    let file = toml::from_str(include_str!("../../../assets/engine/vulnerabilities.toml"));
     file.map(|mut file: BTreeMap<String, _>| file.remove("vulnerabilities"))
         .ok()
         .flatten()

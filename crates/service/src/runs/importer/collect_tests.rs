@@ -62,10 +62,8 @@ fn file_of_several_targets_becomes_a_scan_of_each() {
 
 #[test]
 fn target_name_replaces_every_target_of_the_file() {
-    let import = QueuedImport {
-        target_name: "198.51.100.1".to_owned(),
-        ..QueuedImport::of_file("a.jsonl")
-    };
+    let mut import = QueuedImport::of_file("a.jsonl");
+    import.target_name = "198.51.100.1".to_owned();
     let collected = collect(&import, NUCLEI, 10).unwrap();
     assert_eq!(targets(&collected), ["198.51.100.1"]);
     assert_eq!(collected.scans[0].by_risk, [2, 0, 0, 0, 1]);

@@ -302,7 +302,7 @@ fn form_of(entry: ImportEntry, target: Option<&str>) -> Option<FindingToImport> 
 }
 
 /// The evidence as one text; of a table a line for each cell.
-fn text_of(evidence: &Evidence) -> Evidence {
+fn text_of(evidence: &Evidence) -> Shared {
     let text = match evidence.view().decoded() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,
@@ -320,7 +320,7 @@ fn text_of(evidence: &Evidence) -> Evidence {
         }
         EvidenceView::Tree(value) => value.to_string(),
     };
-    Evidence::from_value(&text.into())
+    Shared::from(text)
 }
 
 #[cfg(test)]
