@@ -22,7 +22,7 @@ const ORDERS: [(&str, &str); 3] = [
     (
         "dashboard",
         "config < input < base < data < text < list forms prompts < model < ui < palette < activity \
-         captures findings payloads plots reports scans settings targets wordlists workspaces < core \
+         captures findings payloads plots reports scans schedules settings targets wordlists workspaces < core \
          < poller < runtime",
     ),
     (

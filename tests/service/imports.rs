@@ -161,14 +161,14 @@ async fn file_that_cannot_be_stored_stores_nothing() {
     import_failed("", NUCLEI, "more than 2 targets").await;
     import_failed("", b"hello".as_slice(), "not recognised").await;
     assert_eq!(service.count("/targets").await, 0);
-    for name in ["a.test", "b.test"] {
+    for name in ["127.0.0.1", "127.0.0.2"] {
         service.target(name).await;
     }
     import_failed("target_name=c.test", NUCLEI, "limit of 2 targets").await;
     assert_eq!(service.count("/targets").await, 2);
     assert_eq!(service.count("/scans").await, 0);
     // Existing targets need no place.
-    let import = imported(&service, "target_name=a.test", NUCLEI).await;
+    let import = imported(&service, "target_name=127.0.0.1", NUCLEI).await;
     assert_eq!(import["state"], "finished", "{import}");
     service.stop().await;
 }

@@ -68,13 +68,13 @@ panes! {
     Loggers(Some(5), None, Some(ListKind::Loggers), Loggers, false, None, ONE_TAB);
     Reports(Some(6), Some(ViewAction::Reports), Some(ListKind::Reports), Reports, true, Some(Pane::Findings), ONE_TAB);
     Wordlists(Some(7), Some(ViewAction::Wordlists), Some(ListKind::Wordlists), Wordlists, true, Some(Pane::Findings), ONE_TAB);
-    Schedules(Some(9), Some(ViewAction::Schedules), Some(ListKind::Schedules), Schedules, true, Some(Pane::Scans), ONE_TAB);
     /// A retest, or two scans compared.
     Board(None, None, Some(ListKind::Findings), Findings, true, Some(Pane::Findings), FINDING_TABS);
     /// The payload book, stored on this machine; the loggers report the hits of its payloads.
     Payloads(None, None, Some(ListKind::Loggers), Payloads, true, Some(Pane::Captures), ONE_TAB);
     /// The calls of this dashboard.
     Activity(Some(8), Some(ViewAction::Activity), None, Activity, true, Some(Pane::Findings), ONE_TAB);
+    Schedules(Some(9), Some(ViewAction::Schedules), Some(ListKind::Schedules), Schedules, true, Some(Pane::Scans), ONE_TAB);
 }
 
 /// The focus: a pane, and in it the list or the detail of the selected row.

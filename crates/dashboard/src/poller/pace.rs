@@ -62,6 +62,8 @@ impl PollPace {
             // The counts of the workspaces reveal scans that no other poll shows.
             ListKind::Workspaces if demand.in_workspace => (5, 10),
             ListKind::Reports if demand.report_waits => (1, 10),
+            // Nothing else on the screen shows them.
+            ListKind::Schedules if !demand.shown => (300, 300),
             _ => (if demand.shown { 10 } else { 60 }, 60),
         };
         self.pick(brisk, sparing, demand)

@@ -465,6 +465,11 @@ async fn events_that_the_screen_sent_are_sent_for_bell_and_desktop() {
     let temp = tempfile::tempdir().unwrap();
     let now = "2026-11-21 12:00:00";
     _ = claim(temp.path(), "screen", &["a"], now).await;
+    // Files of that time had no number.
+    let file = temp.path().join(SentAlerts::format().file.unwrap());
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[60..64].fill(0);
+    std::fs::write(&file, &bytes).unwrap();
     for channel in ["bell", "desktop"] {
         assert_eq!(claim(temp.path(), channel, &["a"], now).await, Ok(vec![]));
     }

@@ -164,9 +164,9 @@ fn j_scrolls_detail_and_upper_case_j_selects_next_row() {
 #[test]
 fn unbound_key_shows_notice_and_changes_nothing() {
     let mut app = TestDashboard::new();
-    app.keys("9");
+    app.keys("0");
     assert!(
-        app.notices().contains("9 does nothing here"),
+        app.notices().contains("0 does nothing here"),
         "{}",
         app.notices()
     );

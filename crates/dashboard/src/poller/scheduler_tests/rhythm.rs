@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 fn start_polls_each_list_once_and_findings_after_scans() {
     let mut hand = Hand::new(true);
     let fetched = hand.settle();
-    assert_eq!(fetched.len(), 7, "{fetched:?}");
+    assert_eq!(fetched.len(), 8, "{fetched:?}");
     let place = |slot| fetched.iter().position(|fetched| *fetched == slot);
     assert!(place(FINDINGS) > place(SCANS));
     assert!(matches!(
@@ -266,7 +266,7 @@ fn new_workspace_drops_data_and_starts_over() {
     };
     assert!(hand.scheduler.set_plan(plan));
     assert!(hand.events().is_empty(), "no events of the old workspace");
-    assert_eq!(hand.settle().len(), 7);
+    assert_eq!(hand.settle().len(), 8);
     let events = hand.events();
     assert!(
         events

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::{StreamExt, stream};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -48,7 +48,8 @@ pub async fn raw_lines_of_import(app: &App, import: &FileImport) -> RouteResult<
         let chunk = receiver.recv().await?;
         Some((chunk, receiver))
     });
-    Ok(json_response(Body::from_stream(chunks)))
+    // A compressed body is polled after its end.
+    Ok(json_response(Body::from_stream(chunks.fuse())))
 }
 
 fn one_line(line: String) -> Response {
