@@ -27,7 +27,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "domain",
-        "evidence_request finding mask problem text_files < oob query < table < triage < alerts case chains export < formats",
+        "finding_request finding mask problem text_files < oob query < table < triage < alerts case export < formats",
     ),
     (
         "wire",

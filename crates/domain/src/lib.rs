@@ -8,20 +8,18 @@
 //!
 //! - `finding`, `triage`: findings, and the decisions about them.
 //! - `case`: a workspace as a sealed timeline.
-//! - `evidence_request`: the request that proves a finding, as a curl command.
+//! - `finding_request`: the request that proves a finding, as a curl command.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
-//! - `chains`: how captures, payloads, findings, services and targets hang together.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
 //! - `formats`: the numbers of what is stored.
 
 pub mod alerts;
 pub mod case;
-pub mod chains;
-pub mod evidence_request;
 pub mod export;
 pub mod finding;
+pub mod finding_request;
 pub mod formats;
 pub mod mask;
 pub mod oob;

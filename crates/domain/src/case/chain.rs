@@ -65,13 +65,13 @@ pub(super) struct SealedLine {
 }
 
 #[derive(Default)]
-pub(super) struct Chain {
+pub(super) struct CaseChain {
     entries: Vec<CaseEntry>,
     lines: String,
     last: String,
 }
 
-impl Chain {
+impl CaseChain {
     pub fn add(&mut self, event: CaseEvent) {
         let entry = CaseEntry {
             number: self.entries.len() as u64 + 1,

@@ -26,7 +26,7 @@ use zip::ZipWriter;
 use zip::result::ZipResult;
 use zip::write::SimpleFileOptions;
 
-use chain::Chain;
+use chain::CaseChain;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::Stamp;
 use serde_json::json;
@@ -51,7 +51,7 @@ pub struct SealedCase {
 /// # Errors
 /// When the archive is larger than the format allows.
 pub fn seal(title: &str, events: Vec<CaseEvent>, made: Stamp) -> ZipResult<SealedCase> {
-    let mut chain = Chain::default();
+    let mut chain = CaseChain::default();
     for event in events {
         chain.add(event);
     }

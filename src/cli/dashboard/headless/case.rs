@@ -31,7 +31,7 @@ pub struct CaseArgs {
 #[derive(Subcommand, Clone, Debug)]
 enum CaseCommand {
     /// Write the timeline of a workspace to a case file, and print its seal
-    New(Box<NewArgs>),
+    New(Box<NewCaseArgs>),
     /// List the entries of a case file that is whole
     #[command(after_help = "Example:\n  scandeck case show acme.case")]
     Show {
@@ -64,7 +64,7 @@ enum CaseCommand {
     override_usage = "scandeck case new --workspace <NAME|ID> --output <FILE>",
     mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
 )]
-struct NewArgs {
+struct NewCaseArgs {
     /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -96,7 +96,7 @@ pub async fn run(args: CaseArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn new(args: NewArgs) -> anyhow::Result<()> {
+async fn new(args: NewCaseArgs) -> anyhow::Result<()> {
     let bundle = bundle::gather(&args.service).await?;
     let maker = CaseMaker {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -13,8 +13,8 @@ use crate::payloads::keys as payloads;
 use crate::plots::keys as plots;
 use crate::prompts::{Prompt, Then};
 use scandeck_client::calls::ApiCall;
-use scandeck_domain::evidence_request::EvidenceRequest;
 use scandeck_domain::export::ticket;
+use scandeck_domain::finding_request::FindingRequest;
 use scandeck_domain::oob::{CaptureRecord, out};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{IssueId, ListedFinding};
@@ -258,7 +258,7 @@ pub(crate) fn copy_findings(
 /// of the API.
 fn copy_requests(model: &mut Model, read: &[ReadFinding], effects: &mut Vec<Effect>) {
     let command = |(_, texts): &ReadFinding| {
-        let request = EvidenceRequest::of(&texts.as_ref().ok()?.vuln_evidence)?;
+        let request = FindingRequest::of(&texts.as_ref().ok()?.vuln_evidence)?;
         Some(request.curl())
     };
     let commands: Vec<String> = read.iter().filter_map(command).collect();

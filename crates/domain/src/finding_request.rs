@@ -1,7 +1,7 @@
 //! The HTTP request in the evidence of a finding, and the curl command that sends it again.
 //!
 //! ```text
-//!   | URL | Method | Request |   first row ─► EvidenceRequest ─► curl command for a POSIX shell
+//!   | URL | Method | Request |   first row ─► FindingRequest ─► curl command for a POSIX shell
 //! ```
 //!
 //! Evidence of own checks has the URL alone: these checks only read, so the request is a GET.
@@ -36,7 +36,7 @@ const CUT: char = '…';
 
 /// A request that a scanner sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EvidenceRequest {
+pub struct FindingRequest {
     pub method: String,
     pub url: String,
     pub headers: Vec<RequestHeader>,
@@ -52,7 +52,7 @@ pub struct RequestHeader {
     pub value: String,
 }
 
-impl EvidenceRequest {
+impl FindingRequest {
     /// The request of the first row; none without a web address.
     pub fn of(evidence: &Evidence) -> Option<Self> {
         let EvidenceView::Table { headers, rows } = evidence.view().decoded() else {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn command(headers: &[&str], cells: &[&str]) -> String {
-        EvidenceRequest::of(&evidence(headers, cells))
+        FindingRequest::of(&evidence(headers, cells))
             .unwrap()
             .curl()
     }
@@ -243,9 +243,9 @@ mod tests {
             Evidence::from_value(&serde_json::json!({"type": "text", "data": "GET / HTTP/1.1"})),
         ];
         for one in tables {
-            assert_eq!(EvidenceRequest::of(&one), None);
+            assert_eq!(FindingRequest::of(&one), None);
         }
-        assert_eq!(EvidenceRequest::of(&Evidence::table(&["URL"], [])), None);
+        assert_eq!(FindingRequest::of(&Evidence::table(&["URL"], [])), None);
     }
 
     proptest! {
@@ -253,7 +253,7 @@ mod tests {
         fn command_of_any_request_acts_on_no_terminal(path: String, method: String, message: String) {
             let url = format!("http://a.test/{path}");
             let of = evidence(&["URL", "Method", "Request"], &[&url, &method, &message]);
-            let command = EvidenceRequest::of(&of).map(|request| request.curl()).unwrap_or_default();
+            let command = FindingRequest::of(&of).map(|request| request.curl()).unwrap_or_default();
             prop_assert_eq!(&*text::clean_text(&command), command.as_str());
         }
     }
