@@ -10,6 +10,18 @@ const MAX_MESSAGE: usize = 64 * 1024;
 /// All texts of one result together.
 const MAX_EVIDENCE: usize = 512 * 1024;
 
+/// Headers whose values are not kept: a finding is read, exported and reported by many.
+const CREDENTIALS: [&str; 6] = [
+    "authorization",
+    "proxy-authorization",
+    "cookie",
+    "set-cookie",
+    "x-api-key",
+    "x-auth-token",
+];
+/// Stands for a value that is not kept.
+const HIDDEN: &str = "•••";
+
 /// The columns of [`EvidenceItem`]. The URL comes first: it is the place of a finding, which the
 /// triage reads from the first column of addresses.
 const COLUMNS: [&str; 8] = [
@@ -109,8 +121,10 @@ impl EntryEvidence {
                         &mut item.details,
                     ];
                     texts.into_iter().for_each(|text| limit(text, MAX_CELL));
-                    limit(&mut item.request, MAX_MESSAGE);
-                    limit(&mut item.response, MAX_MESSAGE);
+                    for message in [&mut item.request, &mut item.response] {
+                        hide_credentials(message);
+                        limit(message, MAX_MESSAGE);
+                    }
                 }
             }
             Self::Table { rows, .. } => {
@@ -150,6 +164,46 @@ impl EntryEvidence {
     }
 }
 
+/// Replaces the values of credentials in the headers of a message. Names and attributes of cookies
+/// remain, because findings are about them.
+fn hide_credentials(message: &mut String) {
+    let is_credential = |line: &str| {
+        let name = line.split_once(':').map(|(name, _)| name.trim());
+        name.is_some_and(|name| CREDENTIALS.iter().any(|one| one.eq_ignore_ascii_case(name)))
+    };
+    if !message.lines().any(is_credential) {
+        return;
+    }
+    let mut is_head = true;
+    let lines = message.split_inclusive('\n').map(|line| {
+        is_head &= !line.trim().is_empty();
+        match is_head && is_credential(line) {
+            true => hidden_header(line),
+            false => line.to_owned(),
+        }
+    });
+    *message = lines.collect();
+}
+
+fn hidden_header(line: &str) -> String {
+    let Some((name, value)) = line.split_once(':') else {
+        return line.to_owned();
+    };
+    let end = &line[line.trim_end().len()..];
+    let shown = match name.trim().eq_ignore_ascii_case("set-cookie") {
+        true => {
+            let (cookie, attributes) = match value.trim().split_once(';') {
+                Some((cookie, attributes)) => (cookie, format!(";{attributes}")),
+                None => (value.trim(), String::new()),
+            };
+            let cookie = cookie.split('=').next().unwrap_or_default();
+            format!("{cookie}={HIDDEN}{attributes}")
+        }
+        false => HIDDEN.to_owned(),
+    };
+    format!("{name}: {shown}{end}")
+}
+
 fn encode(cell: &str) -> String {
     cell.replace('&', "&amp;")
 }
@@ -159,5 +213,27 @@ pub fn shorten(text: &mut String, most: usize) {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most.saturating_sub(3)));
         text.push('…');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_in_headers_are_hidden_and_the_rest_remains() {
+        let shown = |message: &str| {
+            let mut message = message.to_owned();
+            hide_credentials(&mut message);
+            message
+        };
+        let request = "GET / HTTP/1.1\r\nHost: a.test\r\nCookie: a=1; b=2\r\nauthorization: Basic eDp5\r\n\r\nCookie: body\r\n";
+        let expected = "GET / HTTP/1.1\r\nHost: a.test\r\nCookie: •••\r\nauthorization: •••\r\n\r\nCookie: body\r\n";
+        assert_eq!(shown(request), expected);
+        let response = "HTTP/1.1 200 OK\nSet-Cookie: sid=abc==; Path=/; Secure\nServer: x\n\nbody";
+        let expected = "HTTP/1.1 200 OK\nSet-Cookie: sid=•••; Path=/; Secure\nServer: x\n\nbody";
+        assert_eq!(shown(response), expected);
+        let plain = "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+        assert_eq!(shown(plain), plain);
     }
 }

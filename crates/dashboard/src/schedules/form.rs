@@ -36,10 +36,9 @@ pub(crate) fn open(
         FormField::choice(FieldId::ScanProfile, "Scan profile", labels, 0),
         FormField::choice(FieldId::Targets, "Targets", of_chosen.chain([all]), 0),
         FormField::preset(FieldId::Every, "Every", "1d").with_help("15min, 6h, 1d, 2w or 1mo"),
-        FormField::line(FieldId::At, "At", "")
-            .with_help("02:00, local time of the service; empty: one interval from now"),
+        FormField::line(FieldId::At, "At", "").with_help("02:00; empty: one interval from now"),
         FormField::line(FieldId::First, "First day", "")
-            .with_help("2026-12-07; empty: the next time it is this time of day"),
+            .with_help("2026-12-07; empty: today or tomorrow"),
         FormField::line(FieldId::Window, "May be late", "")
             .with_help("90min, 6h or 2d; later starts are skipped; empty: 6h"),
         FormField::line(FieldId::Name, "Name", "").with_help("empty: the scan profile"),

@@ -21,6 +21,7 @@ use jiff::civil::Date;
 
 use super::correlate::EarlierCorrelation;
 use super::event::{Baseline, Decision, Event};
+use super::imported::is_imported;
 use super::issue::{Assessment, Issue, ReopenCause, VerdictSource};
 use super::listed::{FindingTexts, ListedFinding};
 use super::presence::ComparedScans;
@@ -146,7 +147,7 @@ impl EarlierCorrelation {
             baseline: self.explained_baseline(reason),
             decisions: decisions(issue, assessment, &self.input.state),
             reopened: assessment.reopened,
-            steps: steps(reason, compared),
+            steps: steps(reason, compared, !found_by.is_some_and(is_imported)),
         }
     }
 
@@ -268,9 +269,10 @@ fn decisions(
     }
 }
 
-fn steps(reason: PresenceReason, compared: ComparedScans) -> Vec<SettlingStep> {
+/// The next steps; `can_repeat`: the service can run the scan that found it again.
+fn steps(reason: PresenceReason, compared: ComparedScans, can_repeat: bool) -> Vec<SettlingStep> {
     let (found_by, with) = (compared.found_by, compared.with);
-    let retest = found_by.map(SettlingStep::Retest);
+    let retest = found_by.filter(|_| can_repeat).map(SettlingStep::Retest);
     let open = |scan: Option<ScanId>| scan.map(SettlingStep::OpenScan);
     let compare = found_by
         .zip(with)
