@@ -433,13 +433,14 @@ proptest! {
     fn no_list_starves_for_any_loggers_scans_and_limits(limit in 40_u32..2_000, loggers in 0_u32..50, moving in 0_i64..50) {
         let ages = oldest_ages(limit, loggers, moving);
         // Calls a second that the intervals of all resources together need.
-        let load = 2.0 / 5.0 + 2.0 * (1.0 / 4.0) + 1.0 / 10.0 + 4.0 / 10.0 + 3.0 / 60.0;
+        let load = 2.0 / 5.0 + 2.0 * (1.0 / 4.0) + 1.0 / 10.0 + 4.0 / 10.0 + 3.0 / 60.0 + 1.0 / 300.0;
         let rate = f64::from(limit / 4 - (limit / 32).clamp(4, 16)) / 60.0;
         let stretch = (load / rate).max(1.0) * 2.0;
         for (slot, age) in ages {
             let interval = match slot {
                 FetchSlot::List(ListKind::Scans | ListKind::Loggers) => 5.0,
                 FetchSlot::List(ListKind::Workspaces | ListKind::Findings) => 10.0,
+                FetchSlot::List(ListKind::Schedules) => 300.0,
                 FetchSlot::Captures(_) => 5.0 * f64::from(loggers),
                 _ => 60.0,
             };
