@@ -198,6 +198,12 @@ fn every_reason_has_a_history_and_an_explanation() {
 }
 
 #[test]
+fn imported_scan_is_opened_and_not_repeated() {
+    let explanation = only(&of_files());
+    assert_eq!(explanation.steps, [SettlingStep::OpenScan(ScanId(2))]);
+}
+
+#[test]
 fn other_ports_name_the_port_and_both_lists() {
     let mut fixture = two_scans(&[1], |scan| {
         scan.tool_params = Some(json!({"scan_type": "custom", "port_list": [80, 8080]}));
