@@ -172,7 +172,7 @@ impl StandIns {
 
 /// A mask with the names that are known now.
 ///
-/// Frames, copies and files that a task writes share the stand-ins, hence the lock. Nothing else
+/// Frames, copies and files that a task writes share the stand-ins, so a lock guards them. Nothing else
 /// reads them.
 #[derive(Clone, Default)]
 pub struct Mask {
