@@ -111,6 +111,20 @@ pub struct KeyIdentity {
 }
 
 impl KeyIdentity {
+    /// The key that created a schedule, by its name. A revoked one counts as a key with the role
+    /// `scan`, which it needed.
+    pub fn of_creator(name: &str, stored: &[KeyRow]) -> Self {
+        let role = match stored.iter().find(|key| key.name == name) {
+            Some(key) => key.role,
+            None if name == KEY_FILE => Role::Admin,
+            None => Role::Scan,
+        };
+        Self {
+            name: name.to_owned(),
+            role,
+        }
+    }
+
     /// The name of the key; `None` for the key file, which belongs to no member.
     pub fn member(&self) -> Option<&str> {
         // No name of a key has a space.
