@@ -47,10 +47,10 @@ pub async fn keep_lease(app: App, stop: CancellationToken) {
 async fn renew(app: &App) -> Result<(), DatabaseError> {
     let difference = clock_difference(&app.store).await?;
     app.clock.follow(difference);
-    let sent = Instant::now();
+    let (sent, had_ended) = (Instant::now(), app.lease.has_ended());
     let beat = app.store.beat(-difference.millis, app.now()).await?;
     app.lease.renew(sent, beat.is_lost);
-    if beat.has_ended_nodes || beat.has_others {
+    if beat.has_ended_nodes || beat.has_others || had_ended {
         app.worker.wake();
         app.reports.notify_one();
         app.imports.notify_one();

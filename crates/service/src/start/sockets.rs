@@ -179,6 +179,17 @@ mod tests {
     }
 
     #[test]
+    fn node_without_loggers_needs_the_address_of_others() {
+        let mut settings = Settings::new("/nonexistent");
+        assert!(check_roles(&settings).is_ok());
+        settings.roles = [NodeRole::Api].into();
+        let error = check_roles(&settings).unwrap_err().to_string();
+        assert!(error.contains("--logger-url"), "{error}");
+        settings.logger_url = Some("https://oob.example.net".parse().unwrap());
+        assert!(check_roles(&settings).is_ok());
+    }
+
+    #[test]
     fn plain_http_beyond_loopback_needs_a_flag() {
         let exposed = |address: &str, change: &dyn Fn(&mut Settings)| {
             let mut settings = Settings::new("/nonexistent");
