@@ -215,6 +215,18 @@ impl Store {
         Ok(())
     }
 
+    /// In a restored copy: ends the claims of the processes that served the original.
+    pub(super) async fn delete_nodes(&self) -> StoreResult<()> {
+        let has_nodes: bool =
+            sql("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'nodes')")
+                .one(self.read())
+                .await?;
+        if has_nodes {
+            self.execute(sql("DELETE FROM nodes")).await?;
+        }
+        Ok(())
+    }
+
     /// The nodes that serve the database, the oldest first.
     pub async fn nodes(&self) -> StoreResult<Vec<NodeState>> {
         let now = self.time().await?.as_millisecond();

@@ -256,3 +256,16 @@ async fn beat_of_a_process_that_is_alone_without_claims_writes_nothing_to_a_file
     let shown = store.nodes().await.unwrap();
     assert_eq!(shown[0].seconds_since_beat, 0, "it answers");
 }
+
+#[tokio::test]
+async fn restored_database_has_no_claims_of_its_original() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open_sqlite(temp.path()).await;
+    register(&store).await;
+    queue_scan(&store, "a").await;
+    claim_scan(&store, after(0)).await.unwrap();
+    let file = temp.path().join("scandeck.db");
+    Store::begin_epochs(&file, after(0)).await.unwrap();
+    assert_eq!(store.nodes().await.unwrap(), []);
+    assert_eq!(store.claimed_scans().await.unwrap(), []);
+}
