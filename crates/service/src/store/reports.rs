@@ -484,6 +484,7 @@ mod tests {
         let late = one.claim_report().await.unwrap().unwrap();
         assert!(one.add_report_part(&late, 0, b"late").await.unwrap());
         let later = now + SignedDuration::from_secs(16);
+        other.register(now).await.unwrap();
         silence(&one, 16).await;
         assert!(other.beat(0, later).await.unwrap().has_ended_nodes);
         assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());

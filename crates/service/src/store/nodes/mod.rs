@@ -3,7 +3,8 @@
 //! ```text
 //!   register ─► row of the node ─► beat every 5 s ─► row deleted at a clean stop: its claims end
 //!                    │
-//!                    └─ no beat for 15 s, or started again ─► row deleted by another node: its claims end
+//!                    └─ no beat for 15 s ─► row deleted by another node: its claims end
+//!                       started again in its directory ─► the same at once
 //! ```
 //!
 //! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key that ends
@@ -22,9 +23,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::sql::{Executor, SqlRow, per_engine, sql};
-use super::{
-    DatabaseError, Durability, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text,
-};
+use super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text};
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::node::NodeState;
 use scandeck_wire::login::login;
@@ -114,6 +113,11 @@ impl ServiceNode {
             details: NodeDetails::default(),
         }
     }
+
+    /// How long its claims last without a beat, in milliseconds.
+    fn lease(&self) -> i64 {
+        i64::try_from(self.details.lease.as_millis()).unwrap_or(i64::MAX)
+    }
 }
 
 impl Store {
@@ -129,16 +133,24 @@ impl Store {
         }
     }
 
-    /// At the start of the service: adds the row of this node, and queues the scans of ended nodes
-    /// again, or ends them. Changes nothing if a live node has another key.
+    /// At the start of the service: adds the row of this node, and queues the scans of earlier
+    /// processes of its directory again, or ends them. Changes nothing if a live node has another key.
     pub async fn register(&self, now: Timestamp) -> StoreResult<NodeRegistration> {
         let mut change = self.change().await?;
-        end_nodes(&mut change, &self.node, Some(self.node.home.as_str())).await?;
+        let earlier: Vec<String> = sql("SELECT id FROM nodes WHERE id <> $1 AND home = $2")
+            .bind(&self.node.id)
+            .bind(&self.node.home)
+            .all(&mut change)
+            .await?;
+        end_nodes(&mut change, &earlier).await?;
+        let time = database_time(&mut change).await?;
         let other: Option<String> = sql(
-            "SELECT name FROM nodes WHERE id <> $1 AND secrets_key <> $2 AND secrets_key <> '' ORDER BY id LIMIT 1",
+            "SELECT name FROM nodes WHERE id <> $1 AND secrets_key <> $2 AND secrets_key <> ''
+                AND abs(beat_at - $3) < lease ORDER BY id LIMIT 1",
         )
         .bind(&self.node.id)
         .bind(&self.node.details.secrets_key)
+        .bind(time)
         .optional(&mut change)
         .await?;
         if let Some(name) = other {
@@ -150,25 +162,33 @@ impl Store {
         Ok(NodeRegistration::Done)
     }
 
-    /// Renews the claims of this node, and ends those of nodes that have ended. `clock_ahead` is
-    /// by how many milliseconds the clock of this machine is ahead of that of the database.
+    /// Renews the claims of this node, and ends those of silent nodes. `clock_ahead` is by how many
+    /// milliseconds the clock of this machine is ahead of that of the database.
     pub async fn beat(&self, clock_ahead: i64, now: Timestamp) -> StoreResult<NodeBeat> {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
-        let mut change = self.change_with(Durability::WithNext).await?;
-        let beat_at = database_time(&mut change).await?;
-        let renewed = sql("UPDATE nodes SET beat_at = $2, clock_ahead = $3 WHERE id = $1")
+        // Synced: after a crash of the database, claims must not end before the lease of this node.
+        let mut change = self.change().await?;
+        let time = database_time(&mut change).await?;
+        let last: Option<i64> = sql("SELECT beat_at FROM nodes WHERE id = $1 FOR UPDATE")
             .bind(&self.node.id)
-            .bind(beat_at)
+            .optional(&mut change)
+            .await?;
+        join(&mut change, &self.node).await?;
+        sql("UPDATE nodes SET clock_ahead = $2 WHERE id = $1")
+            .bind(&self.node.id)
             .bind(clock_ahead)
             .execute(&mut change)
             .await?;
-        if renewed == 0 {
-            join(&mut change, &self.node).await?;
-        }
-        let ended = end_nodes(&mut change, &self.node, None).await?;
-        if ended > 0 {
+        // While the database was away, the others could not beat either.
+        let may_judge = last.is_some_and(|last| time - last < self.node.lease());
+        let silent = match may_judge {
+            true => silent_nodes(&mut change, &self.node, time).await?,
+            false => Vec::new(),
+        };
+        if !silent.is_empty() {
+            end_nodes(&mut change, &silent).await?;
             jobs::end_lost(&mut change, now).await?;
         }
         let has_others: bool = sql("SELECT EXISTS (SELECT 1 FROM nodes WHERE id <> $1)")
@@ -177,8 +197,8 @@ impl Store {
             .await?;
         change.commit().await?;
         Ok(NodeBeat {
-            is_lost: renewed == 0,
-            has_ended_nodes: ended > 0,
+            is_lost: last.is_none(),
+            has_ended_nodes: !silent.is_empty(),
             has_others,
         })
     }
@@ -294,30 +314,30 @@ pub(super) async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> S
     .bind(&details.roles)
     .bind(&details.version)
     .bind(&details.secrets_key)
-    .bind(i64::try_from(details.lease.as_millis()).unwrap_or(i64::MAX))
+    .bind(node.lease())
     .bind(now)
     .execute(change)
     .await?;
     Ok(())
 }
 
-/// Deletes the rows of nodes that have ended: silent ones, and those of this `home`; returns their
-/// number.
-async fn end_nodes(
+/// The nodes whose claims have ended by this time of the database.
+async fn silent_nodes(
     change: &mut WriteTransaction,
     node: &ServiceNode,
-    home: Option<&str>,
-) -> StoreResult<u64> {
-    let now = database_time(&mut *change).await?;
+    time: i64,
+) -> StoreResult<Vec<String>> {
     // A beat of the future is from before the clock was set back.
-    let ended: Vec<String> =
-        sql("SELECT id FROM nodes WHERE id <> $1 AND (home = $2 OR abs(beat_at - $3) >= lease)")
-            .bind(&node.id)
-            .bind(home)
-            .bind(now)
-            .all(&mut *change)
-            .await?;
-    for id in &ended {
+    sql("SELECT id FROM nodes WHERE id <> $1 AND abs(beat_at - $2) >= lease")
+        .bind(&node.id)
+        .bind(time)
+        .all(change)
+        .await
+}
+
+/// Ends the claims of nodes that have ended.
+async fn end_nodes(change: &mut WriteTransaction, ended: &[String]) -> StoreResult<()> {
+    for id in ended {
         for statement in [
             "UPDATE jobs SET service_ends = service_ends + 1 WHERE owner = $1",
             "DELETE FROM nodes WHERE id = $1",
@@ -325,5 +345,5 @@ async fn end_nodes(
             sql(statement).bind(id).execute(&mut *change).await?;
         }
     }
-    Ok(ended.len() as u64)
+    Ok(())
 }

@@ -114,10 +114,29 @@ async fn lease_of_a_node_is_its_own() {
 }
 
 #[tokio::test]
+async fn node_that_was_silent_itself_ends_no_claims_of_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    register(&one).await;
+    register(&other).await;
+    queue_scan(&other, "a").await;
+    claim_scan(&other, after(0)).await.unwrap();
+    // As after an hour in which the database was away.
+    for store in [&one, &other] {
+        silence(store, 3600).await;
+    }
+    assert!(!beat(&one).await.has_ended_nodes);
+    assert!(!beat(&other).await.is_lost);
+    assert!(!beat(&one).await.has_ended_nodes);
+    assert_eq!(other.claimed_scans().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn beat_of_the_future_ends_claims() {
     let temp = tempfile::tempdir().unwrap();
     let (one, other) = two_nodes(temp.path()).await;
     register(&one).await;
+    register(&other).await;
     silence(&one, -3600).await;
     assert!(beat(&other).await.has_ended_nodes, "the clock was set back");
 }
