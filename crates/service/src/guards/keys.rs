@@ -292,6 +292,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn revoked_creator_of_a_schedule_has_the_role_scan() {
+        let role = |name| KeyIdentity::of_creator(name, &[]).role;
+        assert_eq!([role(KEY_FILE), role("gone")], [Role::Admin, Role::Scan]);
+    }
+
+    #[test]
     fn each_change_requires_its_role() {
         for (method, path, role) in [
             (Method::GET, "/api/v2/workspaces", Role::Read),
@@ -307,6 +313,7 @@ mod tests {
             (Method::PUT, "/api/v2/workspaces/7", Role::Admin),
             (Method::POST, "/api/v2/unknown", Role::Admin),
             (Method::GET, "/scandeck/v1/me", Role::Read),
+            (Method::GET, "/scandeck/v1/nodes", Role::Read),
             (
                 Method::POST,
                 "/scandeck/v1/workspaces/7/events",

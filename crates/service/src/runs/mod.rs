@@ -5,7 +5,8 @@
 //!   store (queue) ─► report_maker ─► store
 //!   store (queue) ─► importer ─► store
 //!   schedules ─► store (queue)
-//!   claims: the beat of this node, and the scans that were stopped; lease: ends scans without a beat
+//!   claims: the beat of this node, and the scans that were stopped
+//!   lease: ends the scans of this node without a beat
 //! ```
 
 pub mod callbacks;

@@ -7,9 +7,9 @@
 //!                       started again in its directory ─► the same at once
 //! ```
 //!
-//! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key that ends
-//! it when the row of the node is deleted: no claim outlives its node, and no statement can forget
-//! one.
+//! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key
+//! that ends it when the row of the node is deleted: no claim outlives its node, and no statement
+//! can forget one.
 //!
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
@@ -134,7 +134,8 @@ impl Store {
     }
 
     /// At the start of the service: adds the row of this node, and queues the scans of earlier
-    /// processes of its directory again, or ends them. Changes nothing if a live node has another key.
+    /// processes of its directory again, or ends them. Changes nothing if a live node has another
+    /// key.
     pub async fn register(&self, now: Timestamp) -> StoreResult<NodeRegistration> {
         let mut change = self.change().await?;
         let earlier: Vec<String> = sql("SELECT id FROM nodes WHERE id <> $1 AND home = $2")
