@@ -33,10 +33,10 @@ impl ClockDifference {
     /// The difference from the time of the database, and from those of this machine before and
     /// after it was read.
     pub fn measured(database: Timestamp, before: Timestamp, after: Timestamp) -> Self {
-        let (before, after) = (before.as_millisecond(), after.as_millisecond());
+        let half = (after.as_millisecond() - before.as_millisecond()) / 2;
         Self {
-            millis: database.as_millisecond() - (before + after) / 2,
-            error: (after - before).abs() / 2 + 1,
+            millis: database.as_millisecond() - before.as_millisecond() - half,
+            error: half.abs() + 1,
         }
     }
 }
