@@ -20,7 +20,11 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
 
 use super::database::{database_of, database_url};
+use super::shared::{first_settings, second_settings, typical_service};
 use super::{PATIENCE, TestService, settings};
+
+/// Long enough for beats on a busy machine.
+const LEASE: Duration = Duration::from_secs(3);
 
 /// What the relay does with connections.
 #[derive(Clone, Copy, PartialEq)]
@@ -173,6 +177,35 @@ async fn silent_network_ends_a_request_after_its_limit() {
     relay.set(Link::Up);
     until_back(&service).await;
     service.stop().await;
+}
+
+#[tokio::test]
+async fn node_that_is_cut_off_ends_its_scan_before_another_takes_it_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(relay) = Relay::start(&dir.path().join("one")).await else {
+        return;
+    };
+    let mut settings = first_settings(dir.path());
+    (settings.database, settings.lease) = (Some(relay.address.clone()), LEASE);
+    let one = typical_service(settings).await;
+    let scan = one.scan(one.target("127.0.0.1").await).await;
+    one.runner.job(0).await;
+    let mut settings = second_settings(dir.path());
+    settings.lease = LEASE;
+    let other = typical_service(settings).await;
+
+    relay.set(Link::Cut);
+    other.runner.job(0).await;
+    assert_eq!(one.runner.running(), 0, "it ended before");
+    other.runner.finish_scans(1);
+    let ended = other.until_status(scan, "finished").await;
+    assert_eq!(ended["num_finished_tests"], 7, "results of one attempt");
+
+    relay.set(Link::Up);
+    until_back(&one).await;
+    assert_eq!((one.runner.jobs().len(), other.runner.jobs().len()), (1, 1));
+    other.stop().await;
+    one.stop().await;
 }
 
 #[tokio::test]

@@ -21,6 +21,7 @@ mod lifecycle;
 mod limits;
 mod loggers;
 mod network;
+mod nodes;
 mod operation;
 mod practice;
 mod process;

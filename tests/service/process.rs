@@ -85,6 +85,20 @@ impl ServeProcess {
         JsonResponse::read(request.send().await.unwrap()).await
     }
 
+    /// Waits until a scan has a status.
+    async fn until_status(&self, scan: i64, status: &str) -> Value {
+        let begin = Instant::now();
+        loop {
+            let shown = self.get(&format!("/scans/{scan}")).await;
+            if shown.data()["status_name"] == status {
+                return shown.data().clone();
+            }
+            assert!(begin.elapsed() < PATIENCE, "{shown:?}");
+            // Within the rate limit.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
     fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -278,17 +292,46 @@ async fn acknowledged_data_survives_kill_9_and_scan_resumes() {
     let serve = ServeProcess::start(temp.path(), &FREE_PORTS);
     let recorded = serve.get(&format!("/http_loggers/{logger}/data")).await;
     assert_eq!(recorded.data()["requests"].as_array().unwrap().len(), 1);
-    let begin = Instant::now();
-    loop {
-        let shown = serve.get(&format!("/scans/{scan}")).await;
-        if shown.data()["status_name"] == "finished" {
-            assert_eq!(shown.data()["result_summary"]["info"], 8);
-            break;
-        }
-        assert!(begin.elapsed() < PATIENCE, "{shown:?}");
-        // Within the rate limit.
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    let ended = serve.until_status(scan, "finished").await;
+    assert_eq!(ended["result_summary"]["info"], 8);
+}
+
+#[tokio::test]
+async fn scan_of_a_killed_process_is_finished_by_another_on_its_database() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = (temp.path().join("one"), temp.path().join("other"));
+    let flags = [&FREE_PORTS[..], &["--lease-ms", "3000"]].concat();
+    let mut killed = ServeProcess::start(&one, &flags);
+    // As above, the scan is still running.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let params = json!({"scan_type": "custom", "port_list": [port]});
+    let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params});
+    let scan = killed.post("/scans", body).await.created();
+    killed.until_status(scan, "running").await;
+
+    std::fs::create_dir(&other).unwrap();
+    std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
+    let mut command = program("serve", &other);
+    command
+        .args(&flags)
+        .arg("--secrets-key-file")
+        .arg(one.join("secrets.key"));
+    if let Some(url) = database_url(&one) {
+        command.env("SCANDECK_DATABASE_URL", url);
     }
+    let survivor = ServeProcess::spawn(&other, &mut command);
+    let status = printed(&program("status", &one).output().unwrap());
+    let nodes = status.lines().filter(|line| line.starts_with("node "));
+    assert_eq!(nodes.count(), 2, "{status}");
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+
+    let ended = survivor.until_status(scan, "finished").await;
+    assert_eq!(
+        ended["info_text_lines"][0],
+        "started again after an interruption, attempt 2"
+    );
 }
 
 #[test]

@@ -74,6 +74,11 @@ impl ScriptedRunner {
         self.0.max_running.load(Ordering::SeqCst)
     }
 
+    /// The number of scans that run.
+    pub fn running(&self) -> usize {
+        self.0.running.load(Ordering::SeqCst)
+    }
+
     /// The jobs of all scans that have started.
     pub fn jobs(&self) -> Vec<ScanJob> {
         self.0.jobs.lock().unwrap().clone()

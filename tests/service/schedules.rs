@@ -442,6 +442,42 @@ async fn schedules_need_the_role_scan_and_are_beside_the_document() {
 }
 
 #[tokio::test]
+async fn scans_of_a_schedule_count_in_the_quota_of_its_key() {
+    let temp = tempfile::tempdir().unwrap();
+    let clock = clock();
+    let mut settings = settings(temp.path());
+    settings.key_quotas.scan = 2;
+    let service = TestService::with_parts(settings, Some(&clock), ScriptedRunner::default());
+    let fixture = ScheduleFixture {
+        service: service.await,
+        clock,
+    };
+    for number in 1..=3 {
+        fixture.service.target(&format!("127.0.0.{number}")).await;
+    }
+    let dir = super::database::data_dir(temp.path());
+    let added = add_key(&dir, "ci", Role::Scan, "ana@box").await;
+    let key = added.unwrap().unwrap();
+    let running = &fixture.service;
+    let schedule = send(running, &key, Method::POST, "", hourly(json!({}))).await;
+    assert_eq!(schedule.status, 201, "{schedule:?}");
+    fixture.pass(60);
+    let id = schedule.body["id"].as_i64().unwrap();
+    let started = fixture.until_starts(id, 1).await;
+    assert_eq!(
+        started["last_result"],
+        "started 2 scans; 1 scan refused (127.0.0.3: the API key `ci` has created 2 scans within an hour)"
+    );
+    let request = running.client.post(format!("{}/scans", running.base));
+    let request = request.json(&json!({"tool_id": 70, "target_id": 1}));
+    let refused = request.bearer_auth(&key).send().await.unwrap();
+    JsonResponse::read(refused)
+        .await
+        .assert_refused(429, "has created 2 scans");
+    fixture.service.stop().await;
+}
+
+#[tokio::test]
 async fn credentials_of_a_schedule_are_stored_encrypted_and_shown_hidden() {
     let temp = tempfile::tempdir().unwrap();
     let fixture = ScheduleFixture::start(temp.path(), &clock()).await;

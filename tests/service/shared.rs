@@ -3,28 +3,45 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use scandeck::service::Settings;
 use serde_json::json;
 
 use super::database::database_of;
 use super::runner::{ScriptedRunner, typical_events};
 use super::{TestService, settings};
 
-/// A service in the directory `one` below `dir`, whose events are [`typical_events`].
-async fn first_service(dir: &Path) -> TestService {
-    let runner = ScriptedRunner::default();
-    runner.set_events(typical_events());
-    std::fs::create_dir(dir.join("one")).unwrap();
-    TestService::with_parts(settings(&dir.join("one")), None, runner).await
+/// Settings of a service in the directory `one` below `dir`.
+pub fn first_settings(dir: &Path) -> Settings {
+    let one = dir.join("one");
+    std::fs::create_dir_all(&one).unwrap();
+    settings(&one)
 }
 
-/// A service in the directory `other` below `dir`, on the database of the first one.
-async fn second_service(dir: &Path) -> TestService {
-    let other = dir.join("other");
+/// Settings of a service in the directory `other` below `dir`, with the database and the secrets
+/// of the first one.
+pub fn second_settings(dir: &Path) -> Settings {
+    let (one, other) = (dir.join("one"), dir.join("other"));
     std::fs::create_dir(&other).unwrap();
-    std::os::unix::fs::symlink(dir.join("one/scandeck.db"), other.join("scandeck.db")).unwrap();
+    std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
     let mut settings = settings(&other);
-    settings.database = database_of(&dir.join("one"));
-    TestService::with_settings(settings).await
+    settings.database = database_of(&one);
+    settings.secrets_key_file = Some(one.join("secrets.key"));
+    settings
+}
+
+/// A service whose scans report [`typical_events`].
+pub async fn typical_service(settings: Settings) -> TestService {
+    let runner = ScriptedRunner::default();
+    runner.set_events(typical_events());
+    TestService::with_parts(settings, None, runner).await
+}
+
+async fn first_service(dir: &Path) -> TestService {
+    typical_service(first_settings(dir)).await
+}
+
+async fn second_service(dir: &Path) -> TestService {
+    TestService::with_settings(second_settings(dir)).await
 }
 
 #[tokio::test]

@@ -210,6 +210,12 @@ pub enum StartError {
         path: PathBuf,
         source: anyhow::Error,
     },
+    #[error(
+        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node, \
+         or name it with --secrets-key-file",
+        file.display()
+    )]
+    OtherKey { file: PathBuf, node: String },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
     #[error("{0}")]

@@ -44,7 +44,7 @@ pub use net::connections::ConnectionLimits;
 pub use net::tls::{ServerIdentity, TlsFiles};
 pub use net::{address, dns, resolver};
 pub use runs::worker::Runner;
-pub use settings::{RateLimit, Settings};
+pub use settings::{NodeRole, RateLimit, Settings};
 pub use start::{Parts, Running, start, start_with};
 pub use store::DatabaseAddress;
 

@@ -1,5 +1,6 @@
 //! Settings of a service: addresses, directories, limits. Callers validate them.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,8 +14,21 @@ use crate::guards::limits::KeyQuotas;
 use crate::net::connections::ConnectionLimits;
 use crate::net::tls::TlsFiles;
 use crate::store::DatabaseAddress;
+use crate::store::nodes::LEASE;
 use scandeck_report::ReportTemplate;
-use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::contract::{WorkspaceId, named_enum};
+
+named_enum! {
+    /// A part of the service that a node provides.
+    NodeRole {
+        /// The API.
+        Api "api",
+        /// Records the requests to HTTP loggers.
+        Logger "logger",
+        /// Scans, and starts schedules, reports, imports and callbacks.
+        Worker "worker",
+    }
+}
 
 /// Settings of one service.
 #[derive(Clone, Debug)]
@@ -23,6 +37,10 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// The PostgreSQL database; without it the database is a file of the data directory.
     pub database: Option<DatabaseAddress>,
+    /// What this node provides; other nodes of the database provide the rest.
+    pub roles: BTreeSet<NodeRole>,
+    /// How long the claims of this node last without a beat.
+    pub lease: Duration,
     /// Address of the API; port 0 selects a free port.
     pub listen: SocketAddr,
     /// Address of the loggers; port 0 selects a free port.
@@ -100,6 +118,8 @@ impl Settings {
         Self {
             data_dir: data_dir.into(),
             database: None,
+            roles: NodeRole::ALL.into(),
+            lease: LEASE,
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8765)),
             logger_listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8766)),
             metrics_listen: None,

@@ -19,6 +19,7 @@ use crate::monitor::metrics::Metrics;
 use crate::monitor::observe::RequestCounter;
 use crate::net::proxies::TrustedProxies;
 use crate::net::resolver::Resolver;
+use crate::runs::lease::NodeLease;
 use crate::runs::worker::Worker;
 use crate::scope_check::ScopeCheck;
 use crate::settings::Settings;
@@ -53,6 +54,7 @@ pub struct AppState {
     /// A random number per process, a part of request ids.
     pub boot: u64,
     pub worker: Worker,
+    pub lease: NodeLease,
     /// One permit: large documents are copied to a file one after the other.
     pub large_documents: Semaphore,
     /// Notified when a report was requested.

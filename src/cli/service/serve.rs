@@ -24,7 +24,7 @@ use super::value::{at_least, at_least_one, name_server, socket_address};
 use crate::cli::error::CliError;
 use crate::cli::value::{number, number_in};
 use scandeck_report::{ReportTemplate, read_report_template};
-use scandeck_service::{KeyQuotas, RateLimit, ServerIdentity, Settings, start};
+use scandeck_service::{KeyQuotas, NodeRole, RateLimit, ServerIdentity, Settings, start};
 use scandeck_wire::contract::WorkspaceId;
 
 /// A service that the dashboard started ends after this time without a scan, an active logger or a
@@ -78,6 +78,10 @@ pub struct ServeArgs {
     /// Maximum number of concurrent scans
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = at_least_one::<usize>)]
     scans_at_once: usize,
+    /// What this node provides, separated by commas; other nodes of one PostgreSQL database provide
+    /// the rest [default: api,logger,worker]
+    #[arg(long = "role", value_name = "ROLE", value_delimiter = ',', value_parser = NodeRole::from_name)]
+    roles: Vec<NodeRole>,
     /// Name server for scans, instead of the system resolver
     #[arg(long, value_name = "IP:PORT", value_parser = name_server)]
     dns_server: Option<SocketAddr>,
@@ -119,6 +123,9 @@ pub struct ServeArgs {
     connections: ConnectionArgs,
     #[command(flatten)]
     scan_limits: ScanLimitArgs,
+    /// Used by tests: milliseconds without a beat after which other nodes take the scans over
+    #[arg(long, value_name = "MS", default_value_t = 15_000, hide = true, value_parser = |text: &str| number_in(100..=600_000_u64, text))]
+    lease_ms: u64,
     /// Used by the dashboard: runs in its own session, reuses its ports or picks free ones, exits
     /// when unused
     #[arg(long, hide = true)]
@@ -150,6 +157,11 @@ impl ServeArgs {
         };
         Ok(Settings {
             database: self.directory.database()?,
+            roles: match self.roles.is_empty() {
+                true => defaults.roles,
+                false => self.roles.into_iter().collect(),
+            },
+            lease: Duration::from_millis(self.lease_ms),
             // With an explicit address a busy port is an error.
             any_port: self.detached && self.listen.is_none() && self.logger_listen.is_none(),
             listen: self.listen.unwrap_or(defaults.listen),
@@ -340,6 +352,16 @@ mod tests {
     }
 
     #[test]
+    fn roles_are_separated_by_commas() {
+        let roles = |args: &str| Vec::from_iter(settings(args).roles);
+        assert_eq!(roles(""), NodeRole::ALL);
+        assert_eq!(
+            roles("--role worker,api"),
+            [NodeRole::Api, NodeRole::Worker]
+        );
+    }
+
+    #[test]
     fn invalid_values_are_rejected() {
         for args in [
             "--listen nowhere",
@@ -347,6 +369,7 @@ mod tests {
             "--scans-at-once 0",
             "--logger-url oob.example",
             "--logger-days 0",
+            "--role scanner",
         ] {
             assert!(
                 Command::try_parse_from(["serve"].into_iter().chain(args.split_whitespace()))

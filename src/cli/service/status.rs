@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use super::DataDirArg;
 use crate::cli::stdio;
 use scandeck_service::{Activity, DataDir, Holder, ServiceInfo, activity};
+use scandeck_wire::contract::node::NodeState;
+use scandeck_wire::text::{clean, plural};
 
 /// Prints the state of the service.
 ///
@@ -35,7 +37,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
 
 fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
     format!(
-        "service    {}\nloggers    {}\npid        {}\ndirectory  {}\n{}scans      {} running, {} waiting\nrecording  {} {}\n",
+        "service    {}\nloggers    {}\npid        {}\ndirectory  {}\n{}scans      {} running, {} waiting\nrecording  {} {}\n{}",
         info.base_url,
         info.logger_url,
         info.pid,
@@ -51,5 +53,50 @@ fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
         } else {
             "loggers"
         },
+        nodes(&activity.nodes),
     )
+}
+
+/// The processes that serve the database, if they are several: a line for each.
+fn nodes(all: &[NodeState]) -> String {
+    let line = |node: &NodeState| {
+        let roles: Vec<&str> = node.roles.iter().map(|role| role.as_str()).collect();
+        let running = usize::try_from(node.running_scans).unwrap_or_default();
+        format!(
+            "node       {} ({}), {}, version {}, seen {} s ago, clock {:+} ms\n",
+            clean(&node.name),
+            roles.join(","),
+            plural(running, "running scan"),
+            node.version,
+            node.seconds_since_beat,
+            node.clock_ahead_ms,
+        )
+    };
+    match all.len() {
+        0 | 1 => String::new(),
+        _ => all.iter().map(line).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_listed_when_there_are_several() {
+        let node = |name: &str| NodeState {
+            name: name.into(),
+            roles: vec!["api".into(), "worker".into()],
+            version: "1.2.3".into(),
+            seconds_since_beat: 4,
+            running_scans: 1,
+            clock_ahead_ms: 250,
+            ..NodeState::default()
+        };
+        assert_eq!(nodes(&[node("build7")]), "");
+        let listed = nodes(&[node("build7"), node("build8")]);
+        let first = "node       build7 (api,worker), 1 running scan, version 1.2.3, seen 4 s ago, clock +250 ms";
+        assert_eq!(listed.lines().next(), Some(first));
+        assert_eq!(listed.lines().count(), 2);
+    }
 }

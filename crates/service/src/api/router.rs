@@ -27,6 +27,7 @@ use crate::guards::guard;
 use crate::monitor::health;
 use crate::openapi;
 use crate::routes;
+use crate::settings::NodeRole;
 use crate::state::App;
 
 /// The base path of the API.
@@ -36,13 +37,40 @@ pub const PREFIX: &str = "/api/v2";
 pub type NormalizingRouter = MapRequest<Router, fn(Request) -> Request>;
 
 pub fn router(app: App) -> NormalizingRouter {
+    let api = match app.settings.roles.contains(&NodeRole::Api) {
+        true => api_router(&app),
+        false => Router::new().fallback(no_api),
+    };
+    let health = Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .method_not_allowed_fallback(unknown_method)
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            guard::limit_health_checks,
+        ))
+        .with_state(app.clone());
+    let router = api
+        .layer(middleware::from_fn_with_state(
+            app.clone(),
+            guard::check_host,
+        ))
+        .merge(health)
+        .layer(middleware::from_fn_with_state(app, guard::check_form))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(panicked));
+    MapRequest::new(router, normalize_path)
+}
+
+/// The API and its document.
+fn api_router(app: &App) -> Router {
     let endpoints = routes::endpoints();
     // Written once: anybody may request it.
     let document = Bytes::from(openapi::document(&endpoints).to_string());
     let api = endpoints
         .into_iter()
         .fold(routes::extensions(), |router, endpoint| {
-            add(router, endpoint, &app)
+            add(router, endpoint, app)
         })
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
@@ -58,26 +86,7 @@ pub fn router(app: App) -> NormalizingRouter {
             get(|| async { ([(CONTENT_TYPE, "application/json")], document) }),
         )
         .method_not_allowed_fallback(unknown_method);
-    let health = Router::new()
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .method_not_allowed_fallback(unknown_method)
-        .layer(middleware::from_fn_with_state(
-            app.clone(),
-            guard::limit_health_checks,
-        ))
-        .with_state(app.clone());
-    let router = api
-        .merge(open)
-        .layer(middleware::from_fn_with_state(
-            app.clone(),
-            guard::check_host,
-        ))
-        .merge(health)
-        .layer(middleware::from_fn_with_state(app, guard::check_form))
-        .layer(CompressionLayer::new())
-        .layer(CatchPanicLayer::custom(panicked));
-    MapRequest::new(router, normalize_path)
+    api.merge(open)
 }
 
 fn add(router: Router<App>, endpoint: Endpoint, app: &App) -> Router<App> {
@@ -102,6 +111,15 @@ async fn unknown_path(uri: Uri) -> ApiError {
         format!("unknown path {}", shown(uri.path())),
     )
     .with_details(format!("{PREFIX}/openapi.json lists all paths"))
+}
+
+/// The answer of a node without the role `api`.
+async fn no_api(uri: Uri) -> ApiError {
+    ApiError::new(
+        StatusCode::NOT_FOUND,
+        format!("this node does not serve {}", shown(uri.path())),
+    )
+    .with_details("send the request to a node with the role `api`")
 }
 
 async fn unknown_method(uri: Uri, method: axum::http::Method) -> ApiError {

@@ -10,13 +10,16 @@ use crate::errors::StartError;
 use crate::runs::worker::ENDED_BY_SCOPE;
 use crate::store::Store;
 use scandeck_wire::contract::ScanId;
+use scandeck_wire::contract::node::NodeState;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Activity {
     pub running: i64,
     pub waiting: i64,
     /// Loggers that still record.
     pub loggers: i64,
+    /// The processes that serve the database.
+    pub nodes: Vec<NodeState>,
 }
 
 /// Reads the activity of a service whose loggers record for `logger_days`.
@@ -32,6 +35,7 @@ pub async fn activity(dir: &DataDir, logger_days: i64) -> Result<Activity, Start
             running,
             waiting: active - running,
             loggers,
+            nodes: store.nodes().await?,
         })
     };
     let read = read.await.map_err(StartError::Store);

@@ -111,6 +111,20 @@ pub struct KeyIdentity {
 }
 
 impl KeyIdentity {
+    /// The key that created a schedule, by its name. A revoked one counts as a key with the role
+    /// `scan`, which it needed.
+    pub fn of_creator(name: &str, stored: &[KeyRow]) -> Self {
+        let role = match stored.iter().find(|key| key.name == name) {
+            Some(key) => key.role,
+            None if name == KEY_FILE => Role::Admin,
+            None => Role::Scan,
+        };
+        Self {
+            name: name.to_owned(),
+            role,
+        }
+    }
+
     /// The name of the key; `None` for the key file, which belongs to no member.
     pub fn member(&self) -> Option<&str> {
         // No name of a key has a space.
@@ -278,6 +292,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn revoked_creator_of_a_schedule_has_the_role_scan() {
+        let role = |name| KeyIdentity::of_creator(name, &[]).role;
+        assert_eq!([role(KEY_FILE), role("gone")], [Role::Admin, Role::Scan]);
+    }
+
+    #[test]
     fn each_change_requires_its_role() {
         for (method, path, role) in [
             (Method::GET, "/api/v2/workspaces", Role::Read),
@@ -293,6 +313,7 @@ mod tests {
             (Method::PUT, "/api/v2/workspaces/7", Role::Admin),
             (Method::POST, "/api/v2/unknown", Role::Admin),
             (Method::GET, "/scandeck/v1/me", Role::Read),
+            (Method::GET, "/scandeck/v1/nodes", Role::Read),
             (
                 Method::POST,
                 "/scandeck/v1/workspaces/7/events",

@@ -20,25 +20,44 @@ const SEALED: &str = "sealed";
 /// Bound to each sealed value, so that it is valid for this purpose only.
 const PURPOSE: &[u8] = b"scandeck scan parameters 1";
 
+/// Before the key in its fingerprint, which therefore is no part of the key of the encryption.
+const FINGERPRINT: &[u8] = b"scandeck fingerprint 1 ";
+
 /// Why sealed parameters could not be opened; a message for the user.
 pub const WRONG_KEY: &str = "the credentials of the scan cannot be decrypted: the key file has changed; start the scan again";
 
 /// Seals and opens the parameters of scans.
 #[derive(Debug)]
-pub struct ScanSecrets(RandomizedNonceKey);
+pub struct ScanSecrets {
+    key: RandomizedNonceKey,
+    fingerprint: String,
+}
 
 impl ScanSecrets {
     /// Uses the content of the key file.
     pub fn new(secret: &str) -> Option<Self> {
         let key = Sha256::digest(secret.as_bytes());
-        RandomizedNonceKey::new(&AES_256_GCM, &key).ok().map(Self)
+        let fingerprint = Sha256::digest([FINGERPRINT, secret.as_bytes()].concat());
+        Some(Self {
+            key: RandomizedNonceKey::new(&AES_256_GCM, &key).ok()?,
+            fingerprint: fingerprint
+                .iter()
+                .take(8)
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        })
+    }
+
+    /// Whether two nodes have the same key, as text that does not reveal it.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     /// The sealed form; `None` if the encryption failed.
     pub fn seal(&self, params: &Value) -> Option<Value> {
         let mut bytes = params.to_string().into_bytes();
         let nonce = self
-            .0
+            .key
             .seal_in_place_append_tag(Aad::from(PURPOSE), &mut bytes)
             .ok()?;
         let sealed = [nonce.as_ref().as_slice(), &bytes].concat();
@@ -53,7 +72,12 @@ impl ScanSecrets {
         let mut bytes = STANDARD_NO_PAD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_mut_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
-        serde_json::from_slice(self.0.open_in_place(nonce, Aad::from(PURPOSE), text).ok()?).ok()
+        serde_json::from_slice(
+            self.key
+                .open_in_place(nonce, Aad::from(PURPOSE), text)
+                .ok()?,
+        )
+        .ok()
     }
 }
 
@@ -76,6 +100,9 @@ mod tests {
             ScanSecrets::new("one").unwrap(),
             ScanSecrets::new("two").unwrap(),
         );
+        let again = ScanSecrets::new("one").unwrap();
+        assert_eq!(secrets.fingerprint(), again.fingerprint());
+        assert_ne!(secrets.fingerprint(), other.fingerprint());
         let params = json!({"scan_type": "light", "authentication": {"cookies": "sid=x1secret"}});
         let sealed = secrets.seal(&params).unwrap();
         assert!(

@@ -5,6 +5,7 @@ pub mod findings;
 pub mod imports;
 pub mod loggers;
 pub mod new_scan;
+pub mod nodes;
 pub mod reports;
 pub mod scans;
 pub mod schedules;
@@ -49,6 +50,7 @@ pub fn extensions() -> Router<App> {
     team::router()
         .merge(schedules::router())
         .merge(imports::router())
+        .merge(nodes::router())
 }
 
 /// 200 with `{"data": …}`.

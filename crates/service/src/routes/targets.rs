@@ -98,7 +98,7 @@ async fn add(State(app): State<App>, fields: Fields) -> RouteResult<impl IntoRes
 }
 
 async fn delete(State(app): State<App>, Id(id): Id<TargetId>) -> RouteResult<StatusCode> {
-    match app.store.delete_target(id, app.now()).await? {
+    match app.store.delete_target(id).await? {
         Deletion::Done => Ok(StatusCode::NO_CONTENT),
         Deletion::NotFound => Err(ApiError::not_found("target", id)),
         Deletion::Active => {

@@ -115,7 +115,7 @@ async fn delete(State(app): State<App>, Id(id): Id<WorkspaceId>) -> RouteResult<
         .with_details("restart the service with `--current-workspace` and another id"));
     }
     app.worker.stop_workspace(&app, id).await?;
-    let deleted = app.store.delete_workspace(id, app.now()).await?;
+    let deleted = app.store.delete_workspace(id).await?;
     no_content(deleted, "workspace", id)
 }
 

@@ -1,63 +1,93 @@
-//! Keeps the claims of this process, and reads which of its scans were stopped.
+//! Keeps the claims of this node, and reads which of its scans were stopped.
 //!
 //! ```text
-//!   every 5 s ──► beat ─────────► claims of ended processes are free: queue, reports, imports and callbacks are polled
+//!   every 5 s ──► beat ─► lease renewed; claims of ended nodes are free: what waits is polled
 //!   every 750 ms, while scans run, and after a claim or a stop
 //!             ──► claimed scans ─► stopped or lost: the token of the scan is cancelled
 //! ```
 //!
-//! A stop is a row, so it does not matter which process received the request.
+//! A stop is a row, so it does not matter which node received the request. So are all requests for
+//! background work: beside other nodes, each beat polls for what they have queued.
 
 use std::time::Duration;
 
-use tokio::time::MissedTickBehavior;
+use jiff::Timestamp;
+use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::ClockDifference;
 use crate::state::App;
-use crate::store::DatabaseError;
+use crate::store::{DatabaseError, Store};
 
-/// Far below the 15 s after which the claims of a silent process end.
-const BEAT: Duration = Duration::from_secs(5);
+/// Beats within the time after which the claims of a silent node end.
+const BEATS: u32 = 3;
+
+/// How much sooner a failed beat is repeated.
+const SOONER: u32 = 5;
 
 /// How often stops are read. Together with the time for a cancelled scan to end, clients see a scan
 /// as stopped within 2 s.
 const CHECK: Duration = Duration::from_millis(750);
 
-/// Keeps the claims until `stop`.
-pub async fn keep_claims(app: App, stop: CancellationToken) {
-    let mut beat = interval(BEAT);
-    let mut check = interval(CHECK);
-    loop {
-        let is_scanning = !app.worker.running_scans().is_empty();
-        tokio::select! {
-            () = stop.cancelled() => return,
-            _ = beat.tick() => log(renew(&app).await),
-            () = app.worker.claims_changed() => log(cancel_ended(&app).await),
-            _ = check.tick(), if is_scanning => log(cancel_ended(&app).await),
-        }
-    }
-}
-
-fn interval(period: Duration) -> tokio::time::Interval {
-    let mut interval = tokio::time::interval(period);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    interval
-}
-
-fn log(result: Result<(), DatabaseError>) {
-    if let Err(error) = result {
-        tracing::error!(%error, "claims of this process not read or renewed");
+/// Keeps the lease until `stop`.
+pub async fn keep_lease(app: App, stop: CancellationToken) {
+    let interval = app.settings.lease / BEATS;
+    while !stop.is_cancelled() {
+        let pause = match stop.run_until_cancelled(renew(&app)).await {
+            Some(Err(error)) => {
+                tracing::error!(%error, "claims of this node not renewed");
+                interval / SOONER
+            }
+            _ => interval,
+        };
+        stop.run_until_cancelled(tokio::time::sleep(pause)).await;
     }
 }
 
 async fn renew(app: &App) -> Result<(), DatabaseError> {
-    if app.store.beat(app.now()).await? {
+    let difference = clock_difference(&app.store).await?;
+    app.clock.follow(difference);
+    let (sent, had_ended) = (Instant::now(), app.lease.has_ended());
+    let beat = app.store.beat(-difference.millis, app.now()).await?;
+    app.lease.renew(sent, beat.is_lost);
+    if beat.has_ended_nodes || beat.has_others || had_ended {
         app.worker.wake();
         app.reports.notify_one();
         app.imports.notify_one();
         app.deliveries.notify_one();
     }
     Ok(())
+}
+
+/// By how much the clock of the database is ahead.
+///
+/// # Errors
+/// When the database fails.
+pub async fn clock_difference(store: &Store) -> Result<ClockDifference, DatabaseError> {
+    let before = Timestamp::now();
+    let database = store.time().await?;
+    Ok(ClockDifference::measured(
+        database,
+        before,
+        Timestamp::now(),
+    ))
+}
+
+/// Cancels the scans of this node that were stopped, or lost, until `stop`.
+pub async fn watch_claims(app: App, stop: CancellationToken) {
+    let mut check = tokio::time::interval(CHECK);
+    check.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let is_scanning = !app.worker.running_scans().is_empty();
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = app.worker.claims_changed() => {}
+            _ = check.tick(), if is_scanning => {}
+        }
+        if let Err(error) = cancel_ended(&app).await {
+            tracing::error!(%error, "claims of this node not read");
+        }
+    }
 }
 
 async fn cancel_ended(app: &App) -> Result<(), DatabaseError> {

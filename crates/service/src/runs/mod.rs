@@ -5,12 +5,14 @@
 //!   store (queue) ─► report_maker ─► store
 //!   store (queue) ─► importer ─► store
 //!   schedules ─► store (queue)
-//!   claims: the beat of this process, and the scans that were stopped
+//!   claims: the beat of this node, and the scans that were stopped
+//!   lease: ends the scans of this node without a beat
 //! ```
 
 pub mod callbacks;
 pub mod claims;
 pub mod importer;
+pub mod lease;
 pub mod report_maker;
 pub mod schedules;
 pub mod words;

@@ -7,7 +7,8 @@
 //!              └► wait: the clock was set back ─► times are stored
 //! ```
 //!
-//! A refused target does not stop the others; the result of the start names it.
+//! A refused target does not stop the others; the result of the start names it. Scans count in the
+//! quota of the key that created the schedule.
 
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::engine::check_rate;
 use crate::engine::tools::target_refusal;
+use crate::guards::keys::KeyIdentity;
+use crate::guards::limits::{QuotaNoun, ReservedCreation};
 use crate::net::address::Address;
 use crate::recurrence::{DueStart, StartTimes, window_text};
 use crate::runs::words::add_words;
@@ -94,6 +97,7 @@ async fn start(
     if let Some(queued) = queued {
         let result = prepared.words(&queued);
         tracing::info!(schedule = %schedule.id, name = schedule.name, "{result}");
+        prepared.count_created(queued.scans);
         app.worker.wake();
     }
     Ok(())
@@ -124,8 +128,10 @@ const MOST_SCANS: usize = 1_000;
 
 /// The scans that a start may queue.
 #[derive(Debug, Default)]
-struct PreparedStart {
+struct PreparedStart<'a> {
     starts: Vec<TargetStart>,
+    /// A place for each scan in the quota of the key that created the schedule.
+    reserved: Vec<ReservedCreation<'a>>,
     /// Scans that are refused, and why the first one is.
     refused: usize,
     first_refusal: Option<String>,
@@ -133,11 +139,18 @@ struct PreparedStart {
     missed: i64,
 }
 
-impl PreparedStart {
+impl PreparedStart<'_> {
     fn refuse(&mut self, target: &str, why: &str) {
         self.refused += 1;
         self.first_refusal
             .get_or_insert_with(|| format!("{target}: {why}"));
+    }
+
+    /// Counts the scans that were queued in the quota; the other places are free again.
+    fn count_created(self, scans: usize) {
+        for place in self.reserved.into_iter().take(scans) {
+            place.created();
+        }
     }
 
     /// `started 4 scans; 1 target still scanned; 2 scans refused (10.0.0.1: not in scope)`.
@@ -168,11 +181,12 @@ impl PreparedStart {
 }
 
 /// Chooses the scans of each target that the scope and the tools allow now.
-async fn prepare(
-    app: &App,
+async fn prepare<'a>(
+    app: &'a App,
     schedule: &StoredSchedule,
     targets: &[ScheduledTarget],
-) -> StoreResult<PreparedStart> {
+) -> StoreResult<PreparedStart<'a>> {
+    let creator = KeyIdentity::of_creator(&schedule.created_by, &app.store.keys().await?);
     let mut prepared = PreparedStart::default();
     let mut scans = Vec::new();
     for scan in &schedule.scans {
@@ -193,7 +207,7 @@ async fn prepare(
             }
             continue;
         }
-        let allowed = allowed_scans(app, target, &scans, &mut prepared);
+        let allowed = allowed_scans(app, &creator, target, &scans, &mut prepared);
         count += allowed.len();
         if !allowed.is_empty() {
             prepared.starts.push(TargetStart {
@@ -205,17 +219,28 @@ async fn prepare(
     Ok(prepared)
 }
 
-fn allowed_scans(
-    app: &App,
+fn allowed_scans<'a>(
+    app: &'a App,
+    creator: &KeyIdentity,
     target: &ScheduledTarget,
     scans: &[ScanToAdd],
-    prepared: &mut PreparedStart,
+    prepared: &mut PreparedStart<'a>,
 ) -> Vec<ScanToAdd> {
     let mut allowed = Vec::new();
     for scan in scans {
-        match refusal(app, &target.name, scan) {
-            None => allowed.push(scan.clone()),
-            Some(why) => prepared.refuse(&target.name, &why),
+        let reserved = match refusal(app, &target.name, scan) {
+            Some(why) => Err(why),
+            None => app
+                .key_usage
+                .reserve(creator, QuotaNoun::Scan, app.now())
+                .map_err(|error| error.message),
+        };
+        match reserved {
+            Ok(place) => {
+                prepared.reserved.push(place);
+                allowed.push(scan.clone());
+            }
+            Err(why) => prepared.refuse(&target.name, &why),
         }
     }
     allowed

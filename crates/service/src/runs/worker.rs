@@ -5,7 +5,7 @@
 //!                       ▲   └──outcome────► finished, failed to start, connection error, auth failed
 //!                                                                          out of scope: stopped
 //!   stop, time limit ───┘ token             stopped, timed out
-//!   claim lost ─────────┘                   nothing stored: another process runs the scan
+//!   claim or lease lost ┘                   nothing stored: another node runs the scan
 //!   service stops ──────┘                   nothing stored: the next start runs the scan again
 //!   panic                                   returned to the queue
 //! ```
@@ -157,6 +157,10 @@ async fn step(
     stop: &CancellationToken,
 ) {
     while scans.try_join_next().is_some() {}
+    // A scan would end as soon as it starts, and that attempt would count.
+    if app.lease.has_ended() {
+        return;
+    }
     while scans.len() < app.settings.scans_at_once.max(1) {
         let running = app.worker.running_scans();
         match app.store.claim(&running, app.now()).await {
@@ -233,7 +237,7 @@ enum End {
     Outcome(ScanStatus, String),
     /// The next start runs the scan again.
     Shutdown,
-    /// The claim was lost, or the scan was deleted.
+    /// The claim or the lease was lost, or the scan was deleted.
     Superseded,
     Panicked,
 }
@@ -265,10 +269,11 @@ async fn run(
         .clock
         .until(app.now() + SignedDuration::from_mins(minutes));
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
-    let (job, scan_token) = (claim.job, token.clone());
+    let (job, scan_token, node) = (claim.job, token.clone(), app.clone());
     // A separate task: a panic in a check ends this scan and not the worker.
     let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
-        runner.run(job, sender, scan_token).await
+        let scan = runner.run(job, sender, scan_token);
+        node.lease.hold(scan).await
     }));
     let cause = results.watch(&mut events, limit, &token).await?;
     token.cancel();
@@ -287,7 +292,11 @@ async fn run(
             let why = "stopped by the user";
             results.cut_short(ScanStatus::Stopped, why).await
         }
-        (None, Ok(outcome)) => Ok(end_of(outcome, &mask)),
+        (None, Ok(Some(outcome))) => Ok(end_of(outcome, &mask)),
+        (None, Ok(None)) => {
+            tracing::warn!(scan = %attempt.scan, "scan ended here: no beat of this node reached the database");
+            Ok(End::Superseded)
+        }
         (None, Err(_)) => Ok(End::Panicked),
     }
 }

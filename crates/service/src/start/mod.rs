@@ -2,9 +2,10 @@
 //! token stops all.
 //!
 //! ```text
-//!   lock ─► database ─► keys ─► listeners ─► tasks ─► service.json ─► Running
-//!                                              │
-//!   token cancelled ─► listeners drain ────────┴─► tasks end ─► database closed ─► lock released     (within 2 s)
+//!   lock ─► database ─► keys ─► listeners ─► row of the node ─► service.json ─► tasks ─► Running
+//!                                                                                 │
+//!   token cancelled ─► listeners drain ───────────────────────────────────────────┴─► tasks end
+//!     ─► row deleted, database closed ─► lock released     (within 2 s)
 //! ```
 
 mod idle;
@@ -12,13 +13,13 @@ mod sockets;
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
@@ -57,6 +58,7 @@ use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
+use crate::runs::lease::NodeLease;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
@@ -64,13 +66,15 @@ use crate::runs::worker;
 use crate::runs::worker::{Runner, Worker};
 use crate::scope::Pattern;
 use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
-use crate::settings::Settings;
+use crate::settings::{NodeRole, Settings};
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
 use crate::store::jobs::seal_copy;
+use crate::store::nodes::{NodeDetails, NodeRegistration};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
+use scandeck_wire::login::login;
 
-use sockets::{Sockets, api_url, check_exposure, local_url, metrics_note};
+use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -130,7 +134,7 @@ pub fn start(
 
 /// Parts that tests replace.
 pub struct Parts {
-    /// The system clock by default.
+    /// The system clock by default, which follows that of the database.
     pub clock: Arc<dyn Clock>,
     /// The engine by default.
     pub runner: Option<Arc<dyn Runner>>,
@@ -141,7 +145,7 @@ pub struct Parts {
 impl Default for Parts {
     fn default() -> Self {
         Self {
-            clock: Arc::new(SystemClock),
+            clock: Arc::new(SystemClock::default()),
             runner: None,
             resolver: Arc::new(SystemResolver),
         }
@@ -167,9 +171,10 @@ async fn start_parts(
     parts: Parts,
 ) -> Result<Running, StartError> {
     check_exposure(&settings)?;
+    check_roles(&settings)?;
     let identities = ListenerIdentities::load(&settings)?;
     let tls = identities.acceptors()?;
-    let opened = OpenedDir::open(&settings, parts.clock.now()).await?;
+    let opened = OpenedDir::open(&settings).await?;
     let sockets = Sockets::open(&settings, opened.last.as_ref()).await?;
     let scheme = if tls.api.is_some() { "https" } else { "http" };
     let base_url = api_url(scheme, sockets.api_address)?;
@@ -185,6 +190,7 @@ async fn start_parts(
             shares,
         ),
     };
+    opened.register(&settings, parts.clock.as_ref()).await?;
     let mut notes = opened.notes.clone();
     notes.extend(start_notes(&settings, &sockets, shares));
     notes.extend(opened.announce(&settings, &sockets, &logger_base)?);
@@ -287,7 +293,7 @@ struct OpenedDir {
 }
 
 impl OpenedDir {
-    async fn open(settings: &Settings, now: Timestamp) -> Result<Self, StartError> {
+    async fn open(settings: &Settings) -> Result<Self, StartError> {
         let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
         let dir = dir.of_service(settings.database.clone());
         let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
@@ -299,18 +305,32 @@ impl OpenedDir {
         let last = dir.take_last_info();
         let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
         let OpenedStore { store, notes } = dir.open_store().await?;
-        prepare(&store, settings, now).await?;
+        prepare(&store, settings).await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
         Ok(Self {
             dir,
             lock,
             last,
-            store,
+            store: store.of_node(node_details(settings, &keys.scans)),
             keys,
             scope_check,
             notes,
         })
+    }
+
+    /// Adds this node to those of the database, and takes over the scans of nodes that have ended.
+    async fn register(&self, settings: &Settings, clock: &dyn Clock) -> Result<(), StartError> {
+        let difference = claims::clock_difference(&self.store).await;
+        clock.follow(difference.map_err(StartError::Store)?);
+        let registered = self.store.register(clock.now()).await;
+        match registered.map_err(StartError::Store)? {
+            NodeRegistration::Done => Ok(()),
+            NodeRegistration::OtherKey { name } => Err(StartError::OtherKey {
+                file: secrets_file(settings, &self.dir),
+                node: name,
+            }),
+        }
     }
 
     /// Stores the address of the service for clients of this machine; returns a notice if the
@@ -394,6 +414,9 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
     let metrics = sockets.metrics.as_ref();
     let metrics_address = metrics.and_then(|listener| listener.local_addr().ok());
     notes.extend(metrics_address.map(metrics_note));
+    if !settings.roles.contains(&NodeRole::Api) {
+        notes.push("this node answers health checks only: it has no role `api`".to_owned());
+    }
     if settings.tls.is_some() && settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
@@ -428,6 +451,7 @@ fn app_state(
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Worker::default(),
+        lease: NodeLease::new(settings.lease),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
         imports: Notify::new(),
@@ -452,7 +476,9 @@ fn engine(
     };
     let service_ports = ServicePorts::default();
     service_ports.add(sockets.api_address);
-    service_ports.add(sockets.logger_address);
+    if sockets.loggers.is_some() {
+        service_ports.add(sockets.logger_address);
+    }
     let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
     Arc::new(Engine::new(EngineSettings {
         scope_check,
@@ -469,18 +495,33 @@ fn engine(
 /// The key of the credentials of scans. It has a file of its own: a copy of the database does not
 /// contain it.
 fn scan_secrets(settings: &Settings, dir: &DataDir) -> Result<ScanSecrets, StartError> {
-    let file = settings
-        .secrets_key_file
-        .clone()
-        .unwrap_or_else(|| dir.secrets_key_file());
+    let file = secrets_file(settings, dir);
     let secret = secret(&file).map_err(files(&file))?;
     ScanSecrets::new(&secret)
         .ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
 }
 
-/// Prepares the store before the first request: current workspace, predefined wordlists,
-/// interrupted scans.
-async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(), StartError> {
+fn secrets_file(settings: &Settings, dir: &DataDir) -> PathBuf {
+    let file = settings.secrets_key_file.clone();
+    file.unwrap_or_else(|| dir.secrets_key_file())
+}
+
+/// What the other nodes of the database see of this one.
+fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
+    let user = login(|name| std::env::var(name).ok());
+    let (_, host) = user.rsplit_once('@').unwrap_or_default();
+    let roles: Vec<&str> = settings.roles.iter().map(|role| role.as_str()).collect();
+    NodeDetails {
+        name: host.to_owned(),
+        roles: roles.join(","),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        secrets_key: secrets.fingerprint().to_owned(),
+        lease: settings.lease,
+    }
+}
+
+/// Prepares the store before the first request: current workspace, predefined wordlists.
+async fn prepare(store: &Store, settings: &Settings) -> Result<(), StartError> {
     if let Some(id) = settings.current_workspace
         && !store
             .set_current_workspace(id)
@@ -498,7 +539,7 @@ async fn prepare(store: &Store, settings: &Settings, now: Timestamp) -> Result<(
             .await
             .map_err(StartError::Store)?;
     }
-    store.recover(now).await.map_err(StartError::Store)
+    Ok(())
 }
 
 /// Deletes what interrupted purges of shared decisions have left; the next start tries it again.
@@ -554,17 +595,17 @@ fn spawn_tasks(
         tracker: TaskTracker::new(),
     };
     tasks.serve_api(sockets.api, tls.api);
-    tasks.serve_loggers(sockets.loggers, tls.loggers);
+    if let Some(loggers) = sockets.loggers {
+        tasks.serve_loggers(loggers, tls.loggers);
+    }
     if let Some(metrics) = sockets.metrics {
         tasks.serve_metrics(metrics);
     }
+    if app.settings.roles.contains(&NodeRole::Worker) {
+        tasks.work(runner, callback_key);
+    }
     let tracker = tasks.tracker;
-    tracker.spawn(worker::work(app.clone(), runner, stop.clone()));
-    tracker.spawn(claims::keep_claims(app.clone(), stop.clone()));
-    tracker.spawn(report_maker::make_reports(app.clone(), stop.clone()));
-    tracker.spawn(importer::run_imports(app.clone(), stop.clone()));
-    tracker.spawn(start_schedules(app.clone(), stop.clone()));
-    tracker.spawn(callbacks::deliver(app.clone(), callback_key, stop.clone()));
+    tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker
@@ -624,6 +665,18 @@ impl BackgroundTasks<'_> {
             stop.clone(),
             DRAIN,
         ));
+    }
+
+    /// Runs scans, and the work that follows them.
+    fn work(&self, runner: Arc<dyn Runner>, callback_key: String) {
+        let (app, stop) = (|| self.app.clone(), || self.stop.clone());
+        let tracker = &self.tracker;
+        tracker.spawn(worker::work(app(), runner, stop()));
+        tracker.spawn(claims::watch_claims(app(), stop()));
+        tracker.spawn(report_maker::make_reports(app(), stop()));
+        tracker.spawn(importer::run_imports(app(), stop()));
+        tracker.spawn(start_schedules(app(), stop()));
+        tracker.spawn(callbacks::deliver(app(), callback_key, stop()));
     }
 
     fn serve_metrics(&self, socket: TcpListener) {

@@ -9,12 +9,13 @@ use url::Url;
 use crate::api::router;
 use crate::data::data_dir::ServiceInfo;
 use crate::errors::StartError;
-use crate::settings::Settings;
+use crate::settings::{NodeRole, Settings};
 
-/// The two listeners with their bound addresses.
+/// The listeners with their bound addresses.
 pub(super) struct Sockets {
     pub api: TcpListener,
-    pub loggers: TcpListener,
+    /// None without the role `logger`.
+    pub loggers: Option<TcpListener>,
     pub metrics: Option<TcpListener>,
     pub api_address: SocketAddr,
     pub logger_address: SocketAddr,
@@ -34,7 +35,13 @@ impl Sockets {
             port(last.map(|last| &last.logger_url)),
         );
         let (api, api_address) = listen(api, "listen", any).await?;
-        let (loggers, logger_address) = listen(loggers, "logger-listen", any).await?;
+        let (loggers, logger_address) = match settings.roles.contains(&NodeRole::Logger) {
+            true => {
+                let (listener, address) = listen(loggers, "logger-listen", any).await?;
+                (Some(listener), address)
+            }
+            false => (None, loggers),
+        };
         let metrics = match settings.metrics_listen {
             Some(address) => Some(listen(address, "metrics-listen", false).await?.0),
             None => None,
@@ -84,6 +91,17 @@ pub(super) fn check_exposure(settings: &Settings) -> Result<(), StartError> {
         "plain HTTP on {address} would expose the API keys: use --tls-cert FILE --tls-key FILE, --behind-proxy NETWORK \
          for a proxy with TLS, or --insecure-http in a trusted network"
     )))
+}
+
+/// Refuses a node that would show addresses of loggers that nobody serves.
+pub(super) fn check_roles(settings: &Settings) -> Result<(), StartError> {
+    if settings.roles.contains(&NodeRole::Logger) || settings.logger_url.is_some() {
+        return Ok(());
+    }
+    Err(StartError::Settings(
+        "a node without the role `logger` needs --logger-url URL, the address of the loggers of other nodes"
+            .to_owned(),
+    ))
 }
 
 pub(super) fn api_url(scheme: &str, address: impl fmt::Display) -> Result<Url, StartError> {
@@ -158,6 +176,17 @@ mod tests {
             public.starts_with("metrics at http://127.0.0.1:9100/metrics")
                 && public.contains("without a key")
         );
+    }
+
+    #[test]
+    fn node_without_loggers_needs_the_address_of_others() {
+        let mut settings = Settings::new("/nonexistent");
+        assert!(check_roles(&settings).is_ok());
+        settings.roles = [NodeRole::Api].into();
+        let error = check_roles(&settings).unwrap_err().to_string();
+        assert!(error.contains("--logger-url"), "{error}");
+        settings.logger_url = Some("https://oob.example.net".parse().unwrap());
+        assert!(check_roles(&settings).is_ok());
     }
 
     #[test]

@@ -12,7 +12,6 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -88,9 +87,8 @@ impl Store {
         &self,
         mut decision: WriteTransaction,
         noun: DeletedNoun,
-        now: Timestamp,
     ) -> StoreResult<DeletionRow> {
-        nodes::join(&mut decision, &self.node, now).await?;
+        nodes::join(&mut decision, &self.node).await?;
         let (target, workspace) = match noun {
             DeletedNoun::Target(id) => (Some(id.0), None),
             DeletedNoun::Workspace(id) => (None, Some(id.0)),
@@ -261,13 +259,13 @@ fn next_rows(rows: i64, took: Duration) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use jiff::SignedDuration;
+    use jiff::Timestamp;
 
     use super::super::loggers::AddedLogger;
     use super::super::scans::ScanTarget;
     use super::super::targets::{AddedTarget, Deletion, TargetToAdd};
     use super::super::testing::{
-        add_target, claim_scan, new_scan, open, open_sqlite, queue_scan, two_nodes,
+        add_target, claim_scan, new_scan, open, open_sqlite, queue_scan, silence, two_nodes,
     };
     use super::*;
     use scandeck_wire::contract::{ScanId, TargetType};
@@ -338,14 +336,13 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let store = open(temp.path()).await;
         add_scans(&store).await;
-        let now = Timestamp::now();
         assert_eq!(
-            store.delete_target(TargetId(1), now).await.unwrap(),
+            store.delete_target(TargetId(1)).await.unwrap(),
             Deletion::Active
         );
         assert_eq!(raw_lines(&store).await, 2010);
         assert_eq!(
-            store.delete_target(TargetId(9), now).await.unwrap(),
+            store.delete_target(TargetId(9)).await.unwrap(),
             Deletion::NotFound
         );
         assert_eq!(
@@ -372,9 +369,9 @@ mod tests {
         ] {
             assert_eq!(add().await, Ok(target));
             let decision = other.change().await.unwrap();
-            let row = other.begin_deletion(decision, noun, now).await.unwrap();
+            let row = other.begin_deletion(decision, noun).await.unwrap();
             assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
-            one.beat(now).await.unwrap();
+            one.beat(0, now).await.unwrap();
             assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
             let failed = other.end_deletion(row, Err(DatabaseError::PoolClosed));
             assert!(failed.await.is_err());
@@ -390,14 +387,12 @@ mod tests {
         add_target(&one, WorkspaceId(1), "a").await;
         let decision = other.change().await.unwrap();
         let workspace = DeletedNoun::Workspace(WorkspaceId(1));
-        other
-            .begin_deletion(decision, workspace, now)
-            .await
-            .unwrap();
-        let late = now + SignedDuration::from_secs(14);
-        other.beat(late).await.unwrap();
-        let later = late + SignedDuration::from_secs(14);
-        assert!(!one.beat(later).await.unwrap(), "the deletion is under way");
+        other.begin_deletion(decision, workspace).await.unwrap();
+        silence(&other, 10).await;
+        other.beat(0, now).await.unwrap();
+        silence(&other, 10).await;
+        let beat = one.beat(0, now).await.unwrap();
+        assert!(!beat.has_ended_nodes, "the deletion is under way");
         let named = TargetToAdd {
             workspace: WorkspaceId(1),
             name: "b",
@@ -410,11 +405,8 @@ mod tests {
         );
         let logger = one.add_logger(WorkspaceId(1), "a", "token", now);
         assert_eq!(logger.await.unwrap(), AddedLogger::NoWorkspace);
-        assert!(
-            one.beat(late + SignedDuration::from_secs(15))
-                .await
-                .unwrap()
-        );
+        silence(&other, 10).await;
+        assert!(one.beat(0, now).await.unwrap().has_ended_nodes);
         queue_scan(&one, "b").await;
     }
 
@@ -429,9 +421,9 @@ mod tests {
         let scan = store.add_scan(ScanTarget::Existing(target), &new, now);
         scan.await.unwrap().unwrap();
         assert!(claim_scan(&store, now).await.is_some());
-        assert!(store.delete_workspace(id, now).await.unwrap());
+        assert!(store.delete_workspace(id).await.unwrap());
         assert_eq!(store.claimed_scans().await.unwrap(), []);
-        assert!(!store.delete_workspace(id, now).await.unwrap());
+        assert!(!store.delete_workspace(id).await.unwrap());
         let rows: i64 = sql("SELECT count(*) FROM deletions")
             .one(store.read())
             .await

@@ -63,7 +63,7 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<Option<Delivery>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node, now).await?;
+        nodes::join(&mut change, &self.node).await?;
         let delivery = sql("UPDATE deliveries SET owner = $1 WHERE id = (
                 SELECT id FROM deliveries WHERE next_at <= $3 AND (owner IS NULL OR owner = $1)
                     AND id NOT IN list($2)

@@ -103,7 +103,7 @@ impl Store {
             change.commit().await?;
             return Ok(QueuePoll::Aborted);
         }
-        nodes::join(&mut change, &self.node, now).await?;
+        nodes::join(&mut change, &self.node).await?;
         let number: i64 = sql(
             "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, owner = $2 WHERE scan_id = $1
              RETURNING attempt",

@@ -27,7 +27,7 @@ pub mod jobs;
 pub mod keys;
 pub mod loggers;
 pub mod migrate;
-mod nodes;
+pub mod nodes;
 mod open;
 mod postgres;
 pub mod reports;

@@ -204,9 +204,9 @@ impl Store {
 
     /// Claims the oldest report that waits to be rendered. One that this process has claimed before
     /// could not be stored.
-    pub async fn claim_report(&self, now: Timestamp) -> StoreResult<Option<QueuedReport>> {
+    pub async fn claim_report(&self) -> StoreResult<Option<QueuedReport>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node, now).await?;
+        nodes::join(&mut change, &self.node).await?;
         let report = sql(
             "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = (
                 SELECT id FROM reports WHERE status = 'waiting' AND (owner IS NULL OR owner = $1)
@@ -365,7 +365,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{open, two_nodes};
+    use super::super::testing::{open, silence, two_nodes};
     use super::*;
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
             );
             let id = add.await.unwrap();
             if id.0 != 5 {
-                let report = store.claim_report(now).await.unwrap().unwrap();
+                let report = store.claim_report().await.unwrap().unwrap();
                 store.add_report_part(&report, 0, &[0; 60]).await.unwrap();
                 store.add_report_part(&report, 1, &[0; 40]).await.unwrap();
                 store.finish_report(&report, true, b"", now).await.unwrap();
@@ -465,10 +465,10 @@ mod tests {
             let add = one.add_report(&ReportFormat::Json, "{}", None, None, name, now);
             assert_eq!(add.await.unwrap().0, number);
         }
-        let claimed = one.claim_report(now).await.unwrap().unwrap();
-        assert_eq!(other.claim_report(now).await.unwrap().unwrap().id, 2);
+        let claimed = one.claim_report().await.unwrap().unwrap();
+        assert_eq!(other.claim_report().await.unwrap().unwrap().id, 2);
         let third = open(&temp.path().join("one")).await;
-        assert!(third.claim_report(now).await.unwrap().is_none());
+        assert!(third.claim_report().await.unwrap().is_none());
         assert_eq!(claimed.id, 1);
     }
 
@@ -481,10 +481,12 @@ mod tests {
         let name = |id: ReportId| id.to_string();
         let add = one.add_report(&ReportFormat::Json, "{}", hook, None, name, now);
         let id = add.await.unwrap();
-        let late = one.claim_report(now).await.unwrap().unwrap();
+        let late = one.claim_report().await.unwrap().unwrap();
         assert!(one.add_report_part(&late, 0, b"late").await.unwrap());
-        let later = now + SignedDuration::from_secs(15);
-        assert!(other.beat(later).await.unwrap());
+        let later = now + SignedDuration::from_secs(16);
+        other.register(now).await.unwrap();
+        silence(&one, 16).await;
+        assert!(other.beat(0, later).await.unwrap().has_ended_nodes);
         assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());
         let newer = other.claim_report(later).await.unwrap().unwrap();
         other.delete_report_parts(&newer).await.unwrap();
@@ -524,7 +526,7 @@ mod tests {
                 made,
             );
             ids.push(add.await.unwrap());
-            let report = store.claim_report(now).await.unwrap().unwrap();
+            let report = store.claim_report().await.unwrap().unwrap();
             for position in 0..20 {
                 let added = store.add_report_part(&report, position, b"part").await;
                 assert!(added.unwrap());

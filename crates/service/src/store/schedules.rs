@@ -698,7 +698,7 @@ mod tests {
         let without = store.schedule(kept.id).await.unwrap().unwrap();
         assert_eq!(without.targets, Some(Vec::new()));
         let workspace = WorkspaceId(1);
-        assert!(store.delete_workspace(workspace, after(1)).await.unwrap());
+        assert!(store.delete_workspace(workspace).await.unwrap());
         assert!(store.schedules(None).await.unwrap().is_empty());
     }
 }

@@ -1,7 +1,5 @@
 //! Targets in the store. Callers pass canonical names.
 
-use jiff::Timestamp;
-
 use super::deletion::DeletedNoun;
 use super::sql::{SqlRow, sql};
 use super::{Store, StoreResult, WriteTransaction, text};
@@ -91,7 +89,7 @@ impl Store {
 
     /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision
     /// is one transaction: from then on the target receives no new scan.
-    pub async fn delete_target(&self, id: TargetId, now: Timestamp) -> StoreResult<Deletion> {
+    pub async fn delete_target(&self, id: TargetId) -> StoreResult<Deletion> {
         self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
             let (exists, active): (bool, bool) = sql(
@@ -107,7 +105,7 @@ impl Store {
                 (true, false) => {}
             }
             let noun = DeletedNoun::Target(id);
-            let row = store.begin_deletion(decision, noun, now).await?;
+            let row = store.begin_deletion(decision, noun).await?;
             let deleted = store.delete_target_with_results(id).await;
             Ok(match store.end_deletion(row, deleted).await? {
                 true => Deletion::Done,
@@ -176,7 +174,6 @@ mod tests {
     async fn number_of_targets_follows_additions_deletions_and_deleted_workspaces() {
         let temp = tempfile::tempdir().unwrap();
         let store = open(temp.path()).await;
-        let now = Timestamp::now();
         let other = store.add_workspace("b", "").await.unwrap().unwrap();
         let first = add_target(&store, WorkspaceId(1), "a").await;
         for name in ["a", "b", "c"] {
@@ -193,10 +190,10 @@ mod tests {
         };
         assert_eq!(add("d").await, AddedTarget::LimitReached);
         assert_eq!(add("a").await, AddedTarget::Existing(first));
-        store.delete_target(first, now).await.unwrap();
+        store.delete_target(first).await.unwrap();
         assert!(matches!(add("d").await, AddedTarget::New(_)));
         assert_eq!(add("e").await, AddedTarget::LimitReached);
-        assert!(store.delete_workspace(other, now).await.unwrap());
+        assert!(store.delete_workspace(other).await.unwrap());
         for name in ["e", "f", "g"] {
             assert!(matches!(add(name).await, AddedTarget::New(_)));
         }

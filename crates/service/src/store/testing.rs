@@ -10,6 +10,7 @@ use url::Url;
 
 use super::jobs::{Claim, QueuePoll};
 use super::scans::{ScanTarget, ScanToAdd};
+use super::sql::sql;
 use super::targets::{AddedTarget, TargetToAdd};
 use super::{DatabaseAddress, Store};
 use crate::engine::NewFinding;
@@ -23,6 +24,14 @@ pub async fn two_nodes(dir: &Path) -> (Store, Store) {
     }
     std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
     (open(&one).await, open(&other).await)
+}
+
+/// Makes the last beat of a process older.
+pub async fn silence(store: &Store, seconds: i64) {
+    let update = sql("UPDATE nodes SET beat_at = beat_at - $1 WHERE id = $2")
+        .bind(seconds * 1000)
+        .bind(&store.node.id);
+    store.execute(update).await.unwrap();
 }
 
 /// A process on the database of a directory: a file, or with this variable, which has the URL of a

@@ -1,7 +1,5 @@
 //! Workspaces in the store.
 
-use jiff::Timestamp;
-
 use super::deletion::DeletedNoun;
 use super::sql::{SqlRow, sql};
 use super::{Store, StoreResult, is_duplicate, jobs, team, text};
@@ -102,7 +100,7 @@ impl Store {
 
     /// Deletes a workspace with everything in it, in batches; false when it does not exist. From the
     /// decision on it receives no new scan, and its scans are stopped.
-    pub async fn delete_workspace(&self, id: WorkspaceId, now: Timestamp) -> StoreResult<bool> {
+    pub async fn delete_workspace(&self, id: WorkspaceId) -> StoreResult<bool> {
         self.to_its_end(move |store| async move {
             let mut decision = store.change().await?;
             let exists: bool = sql("SELECT EXISTS (SELECT 1 FROM workspaces WHERE id = $1)")
@@ -117,7 +115,7 @@ impl Store {
             // mean a log with holes.
             team::end_epoch(&mut decision, id).await?;
             let noun = DeletedNoun::Workspace(id);
-            let row = store.begin_deletion(decision, noun, now).await?;
+            let row = store.begin_deletion(decision, noun).await?;
             let deleted = store.delete_workspace_with_rows(id).await;
             store.end_deletion(row, deleted).await
         })

@@ -56,7 +56,7 @@ pub async fn run_imports(app: App, stop: CancellationToken) {
 async fn run_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseError> {
     app.store.purge_imports(app.now()).await?;
     while !stop.is_cancelled()
-        && let Some(import) = app.store.claim_import(app.now()).await?
+        && let Some(import) = app.store.claim_import().await?
     {
         let done = stop.run_until_cancelled(run(app, &import, stop)).await;
         // The next start claims an interrupted import again.

@@ -119,7 +119,7 @@ pub async fn make_reports(app: App, stop: CancellationToken) {
 async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseError> {
     app.store.purge_reports(app.now()).await?;
     app.store.keep_months(app.now()).await?;
-    while let Some(report) = app.store.claim_report(app.now()).await? {
+    while let Some(report) = app.store.claim_report().await? {
         if stop.is_cancelled() {
             break;
         }
@@ -368,6 +368,7 @@ mod tests {
     use super::*;
     use crate::clock::SystemClock;
     use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
+    use crate::runs::lease::NodeLease;
     use crate::runs::worker::Worker;
     use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
     use crate::settings::Settings;
@@ -390,7 +391,7 @@ mod tests {
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings::default())),
             resolver: Arc::new(crate::net::resolver::SystemResolver),
             secrets: crate::guards::secrets::ScanSecrets::new("key").unwrap(),
-            clock: Arc::new(SystemClock),
+            clock: Arc::new(SystemClock::default()),
             limiter: Limiter::new(settings.rate_limit),
             wrong_keys: ClientLimiter::new(settings.wrong_keys),
             health_checks: ClientLimiter::new(HEALTH_CHECKS),
@@ -399,6 +400,7 @@ mod tests {
             logger_base: "http://localhost/".parse().unwrap(),
             boot: 0,
             worker: Worker::default(),
+            lease: NodeLease::new(settings.lease),
             large_documents: Semaphore::new(1),
             reports: Notify::new(),
             imports: Notify::new(),
@@ -466,7 +468,7 @@ mod tests {
                 .await
                 .unwrap();
         }
-        let claimed = store.claim_report(Timestamp::now()).await;
+        let claimed = store.claim_report().await;
         let report = claimed.unwrap().unwrap();
         store.close().await;
         // An inner error would store the report as failed.

@@ -242,9 +242,9 @@ impl Store {
 
     /// Claims the oldest import that waits. One that this process has claimed before could not be
     /// stored.
-    pub async fn claim_import(&self, now: Timestamp) -> StoreResult<Option<QueuedImport>> {
+    pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node, now).await?;
+        nodes::join(&mut change, &self.node).await?;
         let import = sql(
             "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = (
                 SELECT id FROM imports WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)

@@ -29,7 +29,7 @@ async fn claim(store: &Store, digest: &str) -> QueuedImport {
     assert!(store.import(id).await.unwrap().is_none(), "incomplete");
     store.add_import_part(id, 0, b"part").await.unwrap();
     assert!(store.queue_import(id).await.unwrap());
-    let claimed = store.claim_import(NOW).await.unwrap().unwrap();
+    let claimed = store.claim_import().await.unwrap().unwrap();
     assert_eq!(claimed.id, id);
     claimed
 }
@@ -140,8 +140,8 @@ async fn interrupted_import_is_undone_and_claimed_again() {
     store.close().await;
 
     let store = open(temp.path()).await;
-    store.recover(NOW).await.unwrap();
-    let again = store.claim_import(NOW).await.unwrap().unwrap();
+    store.register(NOW).await.unwrap();
+    let again = store.claim_import().await.unwrap().unwrap();
     assert_eq!(again.id, first.id);
     store.undo_import(&again).await.unwrap();
     // The target that was there before remains.
@@ -151,7 +151,7 @@ async fn interrupted_import_is_undone_and_claimed_again() {
     assert_eq!(show(&store, &first, &scans).await, ImportEnd::Lost);
     assert_eq!(show(&store, &again, &scans).await, ImportEnd::Shown);
     assert_eq!(counts(&store).await, [2, 2, 2]);
-    assert!(store.claim_import(NOW).await.unwrap().is_none());
+    assert!(store.claim_import().await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn import_fails_when_the_limit_of_targets_is_reached_or_a_target_is_delete
 
     let scans = add_scans(&store, &import, &["a.test", "b.test"]).await;
     let TargetId(deleted) = scans[0].target_id;
-    store.delete_target(TargetId(deleted), NOW).await.unwrap();
+    store.delete_target(TargetId(deleted)).await.unwrap();
     assert_eq!(show(&store, &import, &scans).await, ImportEnd::Lost);
     store.undo_import(&import).await.unwrap();
     let failed = store.fail_import(&import, "a target was deleted", &[], NOW);
@@ -233,7 +233,7 @@ async fn deleted_workspace_has_no_imports() {
     let import = claim(&store, "d1").await;
     let scans = add_scans(&store, &import, &["a.test"]).await;
     assert_eq!(show(&store, &import, &scans).await, ImportEnd::Shown);
-    assert!(store.delete_workspace(WORKSPACE, NOW).await.unwrap());
+    assert!(store.delete_workspace(WORKSPACE).await.unwrap());
     assert!(store.import(import.id).await.unwrap().is_none());
     assert_eq!(store.import_size(import.id).await.unwrap(), (0, 0));
 }

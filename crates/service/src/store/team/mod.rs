@@ -160,9 +160,12 @@ impl Store {
     /// be written.
     pub async fn begin_epochs(file: &Path, now: Timestamp) -> Result<(), StartError> {
         let store = Self::open_as_it_is(file).await?;
-        let begun = store.new_epochs(now).await;
+        let ready = match store.new_epochs(now).await {
+            Ok(()) => store.delete_nodes().await,
+            failed => failed,
+        };
         store.close().await;
-        begun.map_err(StartError::Store)
+        ready.map_err(StartError::Store)
     }
 
     async fn new_epochs(&self, now: Timestamp) -> StoreResult<()> {

@@ -564,8 +564,7 @@ async fn log_of_a_workspace_whose_deletion_was_interrupted_begins_an_epoch() {
     let temp = tempfile::tempdir().unwrap();
     let store = store_with_texts(temp.path(), "deleted-text").await;
     store.deletions.interrupt();
-    let now = Timestamp::now();
-    assert!(store.delete_workspace(DEFAULT, now).await.is_err());
+    assert!(store.delete_workspace(DEFAULT).await.is_err());
     // Without an author: members send everything again.
     let page = page(&store, 0).await;
     assert_eq!((page.epoch, page.last, page.purged), (2, 0, None));
@@ -598,7 +597,7 @@ async fn deleted_workspace_leaves_no_shared_row() {
         finding: None,
     };
     store.look(id, view, now).await.unwrap();
-    assert!(store.delete_workspace(id, now).await.unwrap());
+    assert!(store.delete_workspace(id).await.unwrap());
     for table in [
         "event_logs",
         "shared_events",
