@@ -160,7 +160,8 @@ struct AcunetixJson<'a, 'b> {
 impl JsonReader for AcunetixJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
-            "Target" | "Vulnerabilities" => JsonStep::Walk,
+            "Target" => JsonStep::Walk,
+            "Vulnerabilities" => JsonStep::List,
             "Target/Url" | "Target/Initiated" | "Generated" | "Vulnerabilities/*" => JsonStep::Take,
             _ => JsonStep::Skip,
         }
@@ -198,18 +199,16 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
     };
     let base = &cvss["BaseScore"]["Value"];
     let score = base.as_f64().or_else(|| fields::number(base.as_str()?));
-    let parameters = value["HttpRequest"]["Parameters"].as_array();
+    let parameters = json::elements(&value["HttpRequest"]["Parameters"]);
     let parameter = parameters
-        .and_then(|all| all.first()?["Name"].as_str())
+        .first()
+        .and_then(|first| first["Name"].as_str())
         .unwrap_or_default();
-    let extra = value["ExtraInformation"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            let cell = |name: &str| row[name].as_str().unwrap_or_default();
-            format!("{}: {}", cell("Name"), cell("Value"))
-        });
+    let extra = json::elements(&value["ExtraInformation"]).iter();
+    let extra = extra.map(|row| {
+        let cell = |name: &str| row[name].as_str().unwrap_or_default();
+        format!("{}: {}", cell("Name"), cell("Value"))
+    });
     let message = |name: &str| {
         value[name]["Content"]
             .as_str()

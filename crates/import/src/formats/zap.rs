@@ -33,7 +33,8 @@ impl FormatReader for ZapReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_json = head.json().is_some_and(|json| {
             let is_named = json.get("@programName") == Some("ZAP");
-            is_named || (json.get("site").is_some() && json.get("site/*/@name").is_some())
+            let mut names = ["site/*/@name", "site/@name"].into_iter();
+            is_named || names.any(|path| json.get(path).is_some())
         });
         is_json || head.xml("OWASPZAPReport").is_some()
     }
@@ -141,8 +142,8 @@ struct ZapJson<'a, 'b> {
 impl JsonReader for ZapJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
-            "site" | "site/*" | "site/*/alerts" | "site/*/alerts/*" => JsonStep::Walk,
-            "site/*/alerts/*/instances" => JsonStep::Walk,
+            "site" | "site/*/alerts" | "site/*/alerts/*/instances" => JsonStep::List,
+            "site/*" | "site/*/alerts/*" => JsonStep::Walk,
             "@version" | "@generated" | "created" | "site/*/@name" => JsonStep::Take,
             path if path.starts_with("site/*/alerts/*/") => JsonStep::Take,
             _ => JsonStep::Skip,
@@ -162,8 +163,9 @@ impl JsonReader for ZapJson<'_, '_> {
                 None => self.run.skip(json::OTHER_SHAPE),
             },
             "site/*/alerts/*/tags" => {
-                let tags: Vec<Value> = serde_json::from_str(raw).unwrap_or_default();
-                let names = tags.iter().filter_map(|tag| tag["tag"].as_str());
+                let tags: Value = serde_json::from_str(raw).unwrap_or_default();
+                let tags = json::elements(&tags).iter();
+                let names = tags.filter_map(|tag| tag["tag"].as_str());
                 self.alert.tags.extend(names.map(str::to_owned));
             }
             path => {

@@ -1,6 +1,7 @@
 //! What each format becomes.
 
 mod first;
+mod lists;
 mod others;
 
 use scandeck_import::{EntryEvidence, EvidenceItem, ImportEntry, ImportTargetKind};
