@@ -219,7 +219,7 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        ReuseEarlier "reuse" "" "reuse the decisions made before the port changed";
+        ReuseOffered "reuse" "" "reuse the decision of the earlier port or imported file";
         More "decide_more" "more" "decide with reason, note, severity, tags or expiry date, or decide the whole class";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
 use serde_json::Value;
@@ -405,7 +406,7 @@ impl CyclonedxBom {
             cvss: cvss.and_then(|rating| CvssRating::new(rating.score, &rating.vector)),
             references: one.links.clone(),
             target: self.target.clone(),
-            suppressed: suppression(one),
+            proposed: proposed(one),
             ..ImportEntry::default()
         };
         // Without its version, so that the finding remains when the component is updated.
@@ -446,16 +447,12 @@ fn best(ratings: &[CyclonedxRating]) -> BestRating {
 }
 
 /// States of an analysis that need no action: CycloneDX 1.6, "impactAnalysisState".
-fn suppression(one: &CyclonedxVulnerability) -> Option<String> {
-    let is_dismissed = matches!(
-        one.state.as_str(),
-        "false_positive" | "not_affected" | "resolved" | "resolved_with_pedigree"
-    );
-    is_dismissed.then(|| {
-        let state = one.state.replace('_', " ");
-        match one.state_detail.is_empty() {
-            true => format!("analysis: {state}"),
-            false => format!("analysis: {state}: {}", one.state_detail),
-        }
-    })
+fn proposed(one: &CyclonedxVulnerability) -> Option<ProposedVerdict> {
+    let verdict = match one.state.as_str() {
+        "false_positive" => Verdict::FalsePositive,
+        "not_affected" => Verdict::NotApplicable,
+        "resolved" | "resolved_with_pedigree" => Verdict::Fixed,
+        _ => return None,
+    };
+    Some(ProposedVerdict::new(verdict, &one.state_detail))
 }

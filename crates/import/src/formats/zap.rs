@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use serde_json::Value;
 
 use super::FormatReader;
@@ -353,7 +354,7 @@ impl ZapAlert {
                 parameter: key.parameter.clone(),
             },
             is_confirmed: self.get("confidence") == "4",
-            suppressed: is_false_positive.then(|| "ZAP: false positive".to_owned()),
+            proposed: is_false_positive.then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
             evidence: EntryEvidence::Items(items),
             ..ImportEntry::default()
         }

@@ -252,8 +252,13 @@ pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
 pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue) -> bool {
     let is_decided =
         |known: &Assessment| known.reopened.is_some() || known.source != VerdictSource::Nobody;
-    cx.model.assessment(issue.id).is_some_and(is_decided)
-        || issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
+    cx.model.assessment(issue.id).is_some_and(is_decided) || has_offer(cx, issue)
+}
+
+/// Whether a decision on a finding can be reused.
+pub(crate) fn has_offer(cx: &Cx<'_>, issue: &Issue) -> bool {
+    let may_have = issue.earlier_decision().is_some() || issue.proposed.is_some();
+    may_have && cx.model.offered_verdict(issue.id).is_some()
 }
 
 /// Whether a finding is put aside. A confirmed one still needs work, so it stays bright.
@@ -331,20 +336,16 @@ pub(crate) fn short_name(verdict: Verdict) -> String {
     verdict.word().to_owned()
 }
 
-/// The decision on a finding; an earlier decision that can be reused has a question mark, and one
-/// that is not on disk yet an ellipsis.
+/// The decision on a finding; one that is offered for reuse has a question mark, and one that is
+/// not on disk yet an ellipsis.
 pub(crate) fn decision_cell<'a>(
     cx: &Cx<'a>,
     issue: &Issue,
     name: fn(Verdict) -> String,
 ) -> Line<'a> {
     let assessment = cx.model.assessment(issue.id);
-    match cx
-        .model
-        .earlier_decision(issue.id)
-        .and_then(|before| before.shown())
-    {
-        Some((_, offered)) => words(format!("{}?", name(offered.verdict)), cx.theme.warn()),
+    match cx.model.offered_verdict(issue.id) {
+        Some(offered) => words(format!("{}?", name(offered)), cx.theme.warn()),
         None if cx.model.findings.triage.is_saving(issue.key()) => {
             saving(cx, decision(cx, assessment, name))
         }

@@ -251,6 +251,16 @@ fn overview(
         );
         lines.push(fact(cx.theme, "Reusable", moved));
     }
+    let proposed = issues()
+        .filter(|issue| cx.model.proposal(issue.id).is_some())
+        .count();
+    if proposed > 0 {
+        let stated = format!(
+            "{} with a verdict of the imported file",
+            format::plural(proposed, "finding")
+        );
+        lines.push(fact(cx.theme, "Proposed", stated));
+    }
     if let Some(issue) = facts.issues.first() {
         card::class(cx, facts, issue, width, &mut lines);
         card::before(cx, "Last decision", facts, &mut lines);
