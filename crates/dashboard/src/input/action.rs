@@ -138,6 +138,7 @@ actions! {
         Cwe "group_cwe" "CWE" "group by CWE";
         Owasp "group_owasp" "OWASP" "group by OWASP category";
         Port "group_port" "port" "group by port";
+        Weakness "group_weakness" "weakness" "group by weakness, whichever tools saw it";
         Now "group_status" "retest board" "open the retest board, grouped by current status";
         Payload "group_payload" "payload" "group by payload; headers show the hits";
         Source "group_source" "source" "group by source address";

@@ -1,5 +1,5 @@
-//! Verdicts and their reasons: the words of decisions in a team, in stored data and exports; and the
-//! verdicts that imported files propose.
+//! Verdicts and their reasons: the words of decisions in a team, in stored data and exports. And
+//! the verdicts that imported files propose.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
