@@ -232,8 +232,8 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, the verdict that
-/// its file proposes, and a line per row of its evidence.
+/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, the verdict
+/// that its file proposes, and a line per row of its evidence.
 fn put_words(finding: &mut Value) {
     let Value::Object(fields) = finding else {
         return;

@@ -6,7 +6,9 @@ use crate::ui::{
 };
 use ratatui::text::{Line, Span};
 use scandeck_domain::table::columns::finding;
-use scandeck_domain::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
+use scandeck_domain::triage::{
+    Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource, tool_name,
+};
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text;
 use std::borrow::Cow;
@@ -76,6 +78,12 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, _| words(cx.age(issue.last_seen.get()), cx.theme.text()),
     ),
     ListColumn::<Issue>::new(
+        finding::TOOL,
+        TableColumn::fixed(TOOL).expendable(4).from(LAST_SEEN),
+        |cx, issue, _| words(tool(cx, issue).unwrap_or_default(), cx.theme.text()),
+    )
+    .fit(|column, cx| column.omitted(is_constant(shown(cx).map(|issue| tool(cx, issue))))),
+    ListColumn::<Issue>::new(
         finding::ASSIGNEE,
         TableColumn::fixed(ASSIGNEE).expendable(5),
         |cx, issue, _| assignee(cx, issue.id),
@@ -111,6 +119,8 @@ pub(crate) const FLAGS_LAYOUT: TableColumn = TableColumn::fixed(2).from(48);
 const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.
 const LAST_SEEN: u16 = 130;
+/// Columns of the longest short name of a tool.
+const TOOL: u16 = 11;
 /// Columns of the title of the first sighting.
 const FIRST_SEEN: u16 = 10;
 /// Greatest useful width of a target.
@@ -208,6 +218,12 @@ fn full_decisions_from(cx: &Cx<'_>) -> u16 {
     let targets = widest_target(cx).min(WIDEST_TARGET.into());
     let names = u16::try_from(widest_name(cx) + targets + 2).unwrap_or(u16::MAX);
     names.saturating_add(others).min(LAST_SEEN)
+}
+
+/// The tool of the last scan that saw a finding.
+fn tool(cx: &Cx<'_>, issue: &Issue) -> Option<String> {
+    let scan = cx.scan(issue.task_id()?)?;
+    Some(text::clean(&tool_name(scan)).into_owned())
 }
 
 fn is_one_presence(cx: &Cx<'_>) -> bool {
