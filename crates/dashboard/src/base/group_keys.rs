@@ -3,7 +3,7 @@
 use crate::base::{FindingGroupBy, GroupId};
 use scandeck_domain::query::{Column, Field, Values};
 use scandeck_domain::table::Table;
-use scandeck_domain::triage::{Issue, Presence, Weakness};
+use scandeck_domain::triage::{Issue, Presence, WeaknessKey};
 use scandeck_wire::contract::{Risk, Shared};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -145,7 +145,7 @@ fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
             port => format!("{port}/{}", issue.protocol).into(),
         }),
         FindingGroupBy::Weakness => {
-            let Weakness { name, place } = Weakness::of(issue);
+            let WeaknessKey { name, place } = WeaknessKey::of(issue);
             Cow::Owned(format!("{name}{SEPARATOR}{place}").into())
         }
     }
@@ -159,7 +159,7 @@ pub fn group_id(by: FindingGroupBy, key: &str) -> GroupId {
 }
 
 /// The title of a class: the common beginning of its findings' names, or its id if that is too
-/// short. A weakness has a title of the same kind.
+/// short.
 pub(crate) fn class_title(class: &Shared, start: &Shared) -> Shared {
     title(FindingGroupBy::Class, class, Some(start))
 }

@@ -84,4 +84,4 @@ pub use presence::{ComparedScans, PresenceResult, ReadTimes};
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
 pub use timeline::{ScanSighting, TimelineEntry};
-pub use weakness::Weakness;
+pub use weakness::WeaknessKey;

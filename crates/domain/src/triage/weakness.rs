@@ -10,17 +10,18 @@ use super::identity::host;
 use scandeck_wire::contract::Shared;
 
 /// What a finding is about, whichever tool found it: its only CVE on its host, else its class at
-/// its place. Findings of an equal weakness are shown as one group, and remain findings with their
-/// own decisions.
+/// its place. Findings with an equal key are shown as one group, and remain findings with their own
+/// decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Weakness {
+pub struct WeaknessKey {
     /// The CVE, else the class.
     pub name: Shared,
     /// The host, else the fingerprint of target, class, port and place.
     pub place: Shared,
 }
 
-impl Weakness {
+impl WeaknessKey {
+    /// The key of a finding.
     pub fn of(issue: &Issue) -> Self {
         let identity = &issue.identity;
         match &*issue.cve {
@@ -45,12 +46,12 @@ mod tests {
     use crate::triage::event::Identity;
     use scandeck_wire::contract::Finding;
 
-    fn weakness(asset: &str, class: &str, f2: u128, cves: &[&str]) -> Weakness {
+    fn weakness(asset: &str, class: &str, f2: u128, cves: &[&str]) -> WeaknessKey {
         let finding = Finding {
             cve: cves.iter().map(|cve| Shared::from(*cve)).collect(),
             ..Finding::default()
         };
-        Weakness::of(&Issue {
+        WeaknessKey::of(&Issue {
             identity: Identity {
                 asset: asset.into(),
                 class: class.into(),

@@ -345,6 +345,33 @@ fn sarif_results_wait_for_rules_that_come_later() {
 }
 
 #[test]
+fn sarif_suppression_proposes_the_verdict_that_it_states() {
+    let of = |suppression: &str| {
+        let text = format!(
+            r#"{{"version":"2.1.0","runs":[{{"tool":{{"driver":{{"name":"lint"}}}},"results":[
+                {{"ruleId":"a","message":{{"text":"x"}},"suppressions":[{suppression}]}}]}}]}}"#
+        );
+        proposed(&crate::import(text.as_bytes()).entries[0])
+    };
+    let own =
+        r#"{"kind":"external","properties":{"verdict":"not_applicable","reason":"by_design"}}"#;
+    for (suppression, expected) in [
+        (own, "not applicable: by design"),
+        (
+            r#"{"kind":"external","justification":"False-positive"}"#,
+            "false positive: False-positive",
+        ),
+        (
+            r#"{"kind":"inSource"}"#,
+            "risk accepted: suppressed in the source",
+        ),
+        (r#"{"kind":"external","status":"underReview"}"#, ""),
+    ] {
+        assert_eq!(of(suppression), expected, "{suppression}");
+    }
+}
+
+#[test]
 fn exported_finding_returns_without_loss() {
     let read = import_sample("findings.jsonl");
     let entry = read.entry("web.cookie.httponly");

@@ -107,6 +107,7 @@ impl Reason {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ProposedVerdict {
+    /// Never `open` or `in_review`.
     pub verdict: Verdict,
     /// In the words of the file; may be empty.
     pub reason: Shared,

@@ -272,7 +272,7 @@ pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue) -> bool {
 }
 
 /// Whether a decision on a finding can be reused.
-pub(crate) fn has_offer(cx: &Cx<'_>, issue: &Issue) -> bool {
+fn has_offer(cx: &Cx<'_>, issue: &Issue) -> bool {
     let may_have = issue.earlier_decision().is_some() || issue.proposed.is_some();
     may_have && cx.model.offered_verdict(issue.id).is_some()
 }

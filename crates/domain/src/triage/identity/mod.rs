@@ -165,10 +165,10 @@ pub fn host(asset: &str) -> &str {
         return asset;
     };
     let authority = rest.split('/').next().unwrap_or(rest);
-    let address = authority
+    let bracketed = authority
         .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'));
-    match address {
+        .and_then(|inner| inner.split_once(']'));
+    match bracketed {
         Some((address, _)) => address,
         None => authority.split(':').next().unwrap_or(authority),
     }
