@@ -118,7 +118,10 @@ pub(crate) fn proposal_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>>
         cx.model.proposal(issue.id).is_some() && cx.model.earlier_decision(issue.id).is_none();
     Some(match is_offered {
         true => with_reuse_key(cx, &stated),
-        false => Line::styled(text::clean(&stated).into_owned(), cx.theme.dim()),
+        false => Line::from(Span::styled(
+            text::clean(&stated).into_owned(),
+            cx.theme.dim(),
+        )),
     })
 }
 
