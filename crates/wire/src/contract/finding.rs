@@ -86,10 +86,12 @@ pub struct Finding {
     #[schemars(!skip_serializing_if, required)]
     pub target_name: Option<Shared>,
     /// The verdict that the file of an imported finding states.
+    // The document lists only what every finding has.
     #[serde(
         deserialize_with = "ProposedVerdict::maybe",
         skip_serializing_if = "Option::is_none"
     )]
+    #[schemars(skip)]
     pub proposed: Option<Box<ProposedVerdict>>,
     // Only other services send these.
     #[serde(

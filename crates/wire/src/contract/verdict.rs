@@ -1,10 +1,9 @@
 //! Verdicts and their reasons: the words of decisions in a team, in stored data and exports. And
 //! the verdicts that imported files propose.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Shared, inline_schema, lenient, named_enum};
+use super::{Shared, lenient, named_enum};
 
 named_enum! {
     /// The outcome of triage.
@@ -22,8 +21,6 @@ named_enum! {
         Duplicate "duplicate",
     }
 }
-
-inline_schema!(Verdict, {"type": "string", "enum": Verdict::NAMES});
 
 impl Verdict {
     /// Its name for people, short enough for a column of 9.
@@ -104,8 +101,7 @@ impl Reason {
 
 /// What an imported file says about a finding, such as that it is a false positive. It decides
 /// nothing: people accept the proposal or decide otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[schemars(inline)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct ProposedVerdict {
     /// Never `open` or `in_review`.
     pub verdict: Verdict,
