@@ -467,6 +467,32 @@ fn findings_of_several_tools_about_one_weakness_are_one_group() {
 }
 
 #[test]
+fn finding_that_several_tools_saw_is_one_row_that_names_them() {
+    let mut app = grouped();
+    let of_tool = |id: i64, tool_id: i64| Scan {
+        tool_id,
+        ..scan(id, 1, ScanStatus::Finished, 100)
+    };
+    app.feed(Snapshot::Scans(table([
+        of_tool(1, 170),
+        of_tool(2, 10_001),
+    ])));
+    let seen_in = |id: i64, scan: i64| Finding {
+        task_id: Some(ScanId(scan)),
+        ..of_class(id, 1, "web.csp", "Policy missing", Risk::Low)
+    };
+    app.feed(Snapshot::Findings(table([seen_in(10, 1), seen_in(11, 2)])));
+    app.keys("b b g g");
+    assert_eq!(app.model.lists.findings.rows.len(), 1);
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("Seen by   scandeck, Website"), "{frame}");
+    for tool in ["scandeck", "Website"] {
+        app.keys(&format!("/ ctrl-u 'tool:{tool}' enter"));
+        assert_eq!(app.model.lists.findings.rows.len(), 1, "{tool}");
+    }
+}
+
+#[test]
 fn selecting_finding_unfolds_its_group() {
     let mut app = grouped();
     let id = app.model.cursor(Pane::Findings).shown_ids()[1];
