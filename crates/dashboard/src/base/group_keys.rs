@@ -82,9 +82,10 @@ impl GroupKeys {
                 Field::Asset
             },
         );
-        let titles = match by {
-            FindingGroupBy::Class | FindingGroupBy::Weakness => titles(table, &of, keys.len()),
-            _ => Vec::new(),
+        let has_titles = matches!(by, FindingGroupBy::Class | FindingGroupBy::Weakness);
+        let titles = match has_titles {
+            true => titles(table, &of, keys.len()),
+            false => Vec::new(),
         };
         let names = keys.into_iter().enumerate().map(|(number, key)| GroupName {
             id: group_id(by, &key),
