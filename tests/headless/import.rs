@@ -79,6 +79,28 @@ async fn missing_files_folders_and_formats_are_named() {
     unconfigured.refused(1, "no service is configured");
 }
 
+#[tokio::test]
+async fn verdict_of_the_file_is_a_proposal_and_no_decision() {
+    let cli = CliFixture::new().await;
+    let line = r#"{"vuln_id":"web.csp","name":"CSP missing","risk_level":1,"target_name":"a.test","fingerprint":"1","presence":"new","verdict":"false_positive","reason":"other","decided_by":"ann"}"#;
+    fs::write(cli.home.path().join("a.jsonl"), line).unwrap();
+    cli.does(&["import", "a.jsonl"]).await;
+    let found = cli
+        .json(&["findings", "list", "--query", "is:proposed is:undecided"])
+        .await;
+    assert_eq!(
+        found[0]["proposed"],
+        json!({"verdict": "false_positive", "reason": "other", "by": "ann"}),
+        "{found}"
+    );
+    assert_eq!(found[0]["verdict"], "open");
+    let lines = cli.does(&["findings", "list"]).await;
+    assert!(
+        lines.contains("TOOL") && lines.contains("scandeck"),
+        "{lines}"
+    );
+}
+
 /// A service without imports, and with `POST /findings/import` if `takes_findings`.
 async fn foreign_service(takes_findings: bool) -> MockServer {
     let server = MockServer::start().await;

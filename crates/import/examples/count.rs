@@ -48,9 +48,9 @@ fn line(entry: &ImportEntry) -> String {
         entry.references.len(),
         entry.tags,
         entry
-            .suppressed
+            .proposed
             .as_ref()
-            .map(|why| format!(" | suppressed: {why}"))
+            .map(|proposed| format!(" | proposed: {}", proposed.phrase()))
             .unwrap_or_default(),
     )
 }

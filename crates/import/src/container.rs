@@ -1,7 +1,7 @@
 //! Unpacks gzip and zip, within limits.
 //!
 //! ```text
-//!   bytes ─► gzip: a stream                ─┐
+//!   bytes ─► gzip: a stream of its members ─┐
 //!         ─► zip: in memory, file by file   ├─► SizeGuard (bytes, ratio) ─► ImportMember
 //!         ─► else the bytes themselves     ─┘
 //! ```
@@ -14,9 +14,9 @@ use std::cell::Cell;
 use std::io::{Cursor, Error as IoError, ErrorKind, Read, Result as IoResult};
 use std::rc::Rc;
 
-use flate2::read::MultiGzDecoder;
 use zip::ZipArchive;
 
+use crate::gzip::{GZIP_MAGIC, GzipMembers};
 use crate::{ImportError, ImportLimits};
 
 /// Content that may be large whatever the compressed size is.
@@ -27,6 +27,8 @@ pub struct ImportMember<'a> {
     /// The name in the archive.
     pub name: Option<String>,
     pub bytes: Box<dyn Read + 'a>,
+    /// At the end of the bytes: whether others follow that are not compressed.
+    pub has_rest: Rc<Cell<bool>>,
 }
 
 /// Calls `each` for the file, or for each file of an archive.
@@ -40,12 +42,13 @@ pub fn open<'a>(
     beginning
         .read_to_end(&mut magic)
         .map_err(ImportError::Read)?;
-    let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
+    let is_gzip = magic.starts_with(&GZIP_MAGIC);
     let is_zip = magic.starts_with(b"PK\x03\x04") || magic.starts_with(b"PK\x05\x06");
     let whole = Cursor::new(magic).chain(input);
     if is_zip {
         return open_zip(whole, limits, each);
     }
+    let has_rest = Rc::new(Cell::new(false));
     let bytes: Box<dyn Read + '_> = if is_gzip {
         let packed = Rc::new(Cell::new(0));
         let counted = CountedRead {
@@ -53,14 +56,18 @@ pub fn open<'a>(
             count: Rc::clone(&packed),
         };
         Box::new(SizeGuard::new(
-            MultiGzDecoder::new(counted),
+            GzipMembers::new(counted, Rc::clone(&has_rest)),
             limits,
             Some(packed),
         ))
     } else {
         Box::new(SizeGuard::new(whole, limits, None))
     };
-    each(ImportMember { name: None, bytes })
+    each(ImportMember {
+        name: None,
+        bytes,
+        has_rest,
+    })
 }
 
 fn open_zip(
@@ -108,6 +115,7 @@ fn open_zip(
         each(ImportMember {
             name: Some(name),
             bytes: Box::new(counted),
+            has_rest: Rc::default(),
         })?;
         // All files of the archive share the limit.
         rest.bytes = rest.bytes.saturating_sub(unpacked.get());

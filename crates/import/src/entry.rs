@@ -1,5 +1,6 @@
 //! One result of a file, in the words of findings.
 
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{Finding, Owasp, Risk, Shared, Stamp};
 
 use crate::evidence::{EntryEvidence, shorten};
@@ -44,9 +45,8 @@ pub struct ImportEntry {
     pub is_confirmed: bool,
     /// The CVE is in the CISA catalog of known exploited vulnerabilities.
     pub is_known_exploited: bool,
-    /// Why the source counts the result as a false positive, accepted or suppressed: a proposal for
-    /// a decision.
-    pub suppressed: Option<String>,
+    /// The result is a false positive, accepted or otherwise suppressed in the source.
+    pub proposed: Option<ProposedVerdict>,
     pub found_at: Option<Stamp>,
     /// The tool's own stable identity of the result; may be empty.
     pub fingerprint: String,
@@ -139,13 +139,25 @@ impl ImportEntry {
             keep_distinct(list);
         }
         keep_distinct(&mut self.cwes);
+        if let Some(proposed) = &mut self.proposed {
+            for text in [&mut proposed.reason, &mut proposed.by] {
+                let mut short = text.to_string();
+                tidy(&mut short, MAX_WORD);
+                *text = short.into();
+            }
+        }
         self.evidence.bound();
     }
 
     /// The finding to store, without ids and scan.
     pub fn into_finding(self) -> Finding {
+        let proposed = self.proposed.map(Box::new);
         if let Some(own) = self.own {
-            return *own;
+            let own = *own;
+            return Finding {
+                proposed: proposed.or(own.proposed),
+                ..own
+            };
         }
         let score = self.cvss.as_ref().and_then(|cvss| cvss.score);
         let is_v3 = self.cvss.as_ref().is_some_and(CvssRating::is_v3);
@@ -176,6 +188,7 @@ impl ImportEntry {
             epss_percentile: self.epss.and_then(|epss| epss.percentile),
             cvss: score.filter(|_| !is_v3),
             cvssv3: score.filter(|_| is_v3),
+            proposed,
             ..Finding::default()
         }
     }

@@ -3,17 +3,19 @@
 //!
 //! ```text
 //!   {"site": [{"@name": …, "alerts": [{…}, {…}]}]}
-//!     site ─ Walk     site/* ─ Walk     site/*/@name ─ Take     site/*/alerts/* ─ Take, one by one
+//!     site ─ List     site/* ─ Walk     site/*/@name ─ Take     site/*/alerts/* ─ Take, one by one
 //! ```
 //!
 //! A taken value is checked JSON, so that a value of another shape is one odd entry and not the end
 //! of the file. Values that are not taken are read over without recursion.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::input::{EntryAllowance, ImportInput, ReadFault};
@@ -29,6 +31,8 @@ const OVERLONG: &str = "entry is too long";
 pub enum JsonStep {
     /// Go into it.
     Walk,
+    /// Go into the list. An object is its only element: converters of XML write lists of one so.
+    List,
     /// Pass on its text.
     Take,
     /// Read over it.
@@ -89,6 +93,75 @@ struct JsonWalk<'a> {
 }
 
 impl JsonWalk<'_> {
+    fn step(&self) -> JsonStep {
+        match self.depth < MAX_DEPTH {
+            // The document itself is walked through.
+            true if self.path.is_empty() => JsonStep::Walk,
+            true => self.reader.step(&self.path),
+            false => JsonStep::Skip,
+        }
+    }
+
+    fn enter(&mut self, name: &str) -> usize {
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push('/');
+        }
+        self.path.push_str(name);
+        self.depth += 1;
+        length
+    }
+
+    fn leave(&mut self, length: usize) {
+        self.path.truncate(length);
+        self.depth -= 1;
+    }
+
+    fn object<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            let length = self.enter(&key);
+            map.next_value_seed(WalkSeed(self))?;
+            self.leave(length);
+        }
+        self.end()
+    }
+
+    /// An object in the place of a list.
+    fn only_element<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let length = self.enter("*");
+        match self.step() {
+            JsonStep::Walk | JsonStep::List => self.object(map)?,
+            JsonStep::Skip => while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {},
+            JsonStep::Take => {
+                self.allowance.renew();
+                let mut fields = BTreeMap::<String, Box<RawValue>>::new();
+                while let Some((name, value)) = map.next_entry()? {
+                    fields.insert(name, value);
+                }
+                let raw = serde_json::to_string(&fields)
+                    .map_err(<A::Error as serde::de::Error>::custom)?;
+                self.take::<A::Error>(&raw)?;
+            }
+        }
+        self.leave(length);
+        self.end()
+    }
+
+    fn take<E: serde::de::Error>(&mut self, raw: &str) -> Result<(), E> {
+        self.allowance.renew();
+        let path = std::mem::take(&mut self.path);
+        let taken = self.reader.take(&path, raw);
+        self.path = path;
+        self.keep(taken)
+    }
+
+    fn end<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        let path = std::mem::take(&mut self.path);
+        let left = self.reader.leave(&path);
+        self.path = path;
+        self.keep(left)
+    }
+
     fn keep<E: serde::de::Error>(&mut self, result: Result<(), ReadFault>) -> Result<(), E> {
         result.map_err(|fault| {
             self.fault = Some(fault);
@@ -103,57 +176,31 @@ impl<'de> DeserializeSeed<'de> for WalkSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        let step = match self.0.depth < MAX_DEPTH {
-            // The document itself is walked through.
-            true if self.0.path.is_empty() => JsonStep::Walk,
-            true => self.0.reader.step(&self.0.path),
-            false => JsonStep::Skip,
-        };
+        let walk = self.0;
+        let step = walk.step();
         match step {
-            JsonStep::Walk => from.deserialize_any(WalkVisitor(self.0)),
+            JsonStep::Walk | JsonStep::List => from.deserialize_any(WalkVisitor {
+                walk,
+                expects_list: step == JsonStep::List,
+            }),
             JsonStep::Skip => {
                 // Not only entries are long; the file has its own limit.
                 IgnoredAny::deserialize(from)?;
-                self.0.allowance.renew();
+                walk.allowance.renew();
                 Ok(())
             }
             JsonStep::Take => {
-                self.0.allowance.renew();
+                walk.allowance.renew();
                 let raw = Box::<RawValue>::deserialize(from)?;
-                self.0.allowance.renew();
-                let path = std::mem::take(&mut self.0.path);
-                let taken = self.0.reader.take(&path, raw.get());
-                self.0.path = path;
-                self.0.keep(taken)
+                walk.take(raw.get())
             }
         }
     }
 }
 
-struct WalkVisitor<'a, 'b>(&'a mut JsonWalk<'b>);
-
-impl WalkVisitor<'_, '_> {
-    fn enter(&mut self, name: &str) -> usize {
-        let length = self.0.path.len();
-        if length > 0 {
-            self.0.path.push('/');
-        }
-        self.0.path.push_str(name);
-        self.0.depth += 1;
-        length
-    }
-
-    fn leave(&mut self, length: usize) {
-        self.0.path.truncate(length);
-        self.0.depth -= 1;
-    }
-
-    fn end<E: serde::de::Error>(self) -> Result<(), E> {
-        let path = std::mem::take(&mut self.0.path);
-        let left = self.0.reader.leave(&path);
-        self.0.path = path;
-        self.0.keep(left)
-    }
+struct WalkVisitor<'a, 'b> {
+    walk: &'a mut JsonWalk<'b>,
+    expects_list: bool,
 }
 
 impl<'de> Visitor<'de> for WalkVisitor<'_, '_> {
@@ -163,22 +210,20 @@ impl<'de> Visitor<'de> for WalkVisitor<'_, '_> {
         f.write_str("a value")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            let length = self.enter(&key);
-            map.next_value_seed(WalkSeed(self.0))?;
-            self.leave(length);
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        match self.expects_list {
+            true => self.walk.only_element(map),
+            false => self.walk.object(map),
         }
-        self.end()
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         loop {
-            let length = self.enter("*");
-            let next = list.next_element_seed(WalkSeed(self.0))?;
-            self.leave(length);
+            let length = self.walk.enter("*");
+            let next = list.next_element_seed(WalkSeed(self.walk))?;
+            self.walk.leave(length);
             if next.is_none() {
-                return self.end();
+                return self.walk.end();
             }
         }
     }
@@ -214,6 +259,15 @@ pub fn scalar(raw: &str) -> String {
         Ok(text) => text,
         Err(_) if raw == "null" => String::new(),
         Err(_) => raw.to_owned(),
+    }
+}
+
+/// The elements of a list; an object in its place is its only element, as in [`JsonStep::List`].
+pub fn elements(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(all) => all,
+        Value::Object(_) => std::slice::from_ref(value),
+        _ => &[],
     }
 }
 

@@ -20,6 +20,7 @@ mod entry;
 mod evidence;
 mod fields;
 mod formats;
+mod gzip;
 mod head;
 mod input;
 mod json;
@@ -48,6 +49,8 @@ pub use target::{ImportTarget, ImportTargetKind};
 use container::ImportMember;
 use input::{ImportInput, ReadFault};
 use run::ImportRun;
+
+const AFTER_GZIP: &str = "bytes after the end of the gzip data are not read";
 
 /// What a file may contain at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,6 +178,9 @@ fn read_member(
         sink,
     );
     let end = format.reader.read(&mut input, &head, &mut run);
+    if member.has_rest.get() {
+        run.skip(AFTER_GZIP);
+    }
     Ok(run.finish(end.err()))
 }
 

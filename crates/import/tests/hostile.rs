@@ -216,6 +216,31 @@ fn packed_files_are_read_within_limits() {
 }
 
 #[test]
+fn gzip_members_are_one_file_and_bytes_after_them_are_reported() {
+    let plain = sample("nuclei.jsonl");
+    let all = import(&plain);
+    let (first, second) = plain.split_at(plain.len() / 2);
+    // A member may be empty.
+    let members = [gzip(first), gzip(b""), gzip(second)].concat();
+    let read = import(&members);
+    assert_eq!(read.entries, all.entries);
+    assert_eq!(read.skipped(), all.skipped());
+    for rest in [&b"\0\0\0\0"[..], b"-----BEGIN SIGNATURE-----"] {
+        let read = import(&[members.as_slice(), rest].concat());
+        assert_eq!((&read.entries, &read.summary.damage), (&all.entries, &None));
+        let mut expected = all.skipped();
+        expected.push(("bytes after the end of the gzip data are not read", 1));
+        assert_eq!(read.skipped(), expected);
+    }
+    // The member behind the first one is damaged, not other bytes.
+    let mut damaged = gzip(second);
+    let at = damaged.len() - 6;
+    damaged[at] ^= 1;
+    let read = import(&[gzip(first), damaged].concat());
+    assert!(read.summary.damage.is_some());
+}
+
+#[test]
 fn cut_archive_is_refused_although_the_archive_in_it_is_complete() {
     let plain = sample("nuclei.jsonl");
     let inner = zip(&[("inner.jsonl", &plain)]);

@@ -13,6 +13,8 @@ pub enum FindingGroupBy {
     Cwe,
     Owasp,
     Port,
+    /// One weakness that several tools report.
+    Weakness,
 }
 
 impl FindingGroupBy {
@@ -25,6 +27,7 @@ impl FindingGroupBy {
             Self::Cwe => ["CWE", "CWE", "no CWE"],
             Self::Owasp => ["OWASP", "OWASP", "no OWASP category"],
             Self::Port => ["PORT", "port", "no port"],
+            Self::Weakness => ["WEAKNESS", "weakness", "no class"],
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::base::{FindingGroupBy, GroupId};
 use scandeck_domain::query::{Column, Field, Values};
 use scandeck_domain::table::Table;
-use scandeck_domain::triage::{Issue, Presence};
+use scandeck_domain::triage::{Issue, Presence, WeaknessKey};
 use scandeck_wire::contract::{Risk, Shared};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,6 +12,8 @@ use std::sync::Arc;
 
 /// Least bytes of a common beginning of names that becomes the title of a class.
 const LEAST_NAME: usize = 6;
+/// Between the parts of a key; no name holds it.
+const SEPARATOR: char = '\u{1f}';
 
 /// The groups of all rows of a table, independent of the filter.
 #[derive(Clone, Debug)]
@@ -59,7 +61,8 @@ impl GroupKeys {
             FindingGroupBy::Cve
             | FindingGroupBy::Cwe
             | FindingGroupBy::Owasp
-            | FindingGroupBy::Port => {
+            | FindingGroupBy::Port
+            | FindingGroupBy::Weakness => {
                 let mut keys = Numbers::default();
                 (
                     table
@@ -79,10 +82,10 @@ impl GroupKeys {
                 Field::Asset
             },
         );
-        let titles = if by == FindingGroupBy::Class {
-            titles(table, &of, keys.len())
-        } else {
-            Vec::new()
+        let has_titles = matches!(by, FindingGroupBy::Class | FindingGroupBy::Weakness);
+        let titles = match has_titles {
+            true => titles(table, &of, keys.len()),
+            false => Vec::new(),
         };
         let names = keys.into_iter().enumerate().map(|(number, key)| GroupName {
             id: group_id(by, &key),
@@ -142,6 +145,10 @@ fn key(by: FindingGroupBy, issue: &Issue) -> Cow<'_, Shared> {
             port if issue.protocol.is_empty() => port.to_string().into(),
             port => format!("{port}/{}", issue.protocol).into(),
         }),
+        FindingGroupBy::Weakness => {
+            let WeaknessKey { name, place } = WeaknessKey::of(issue);
+            Cow::Owned(format!("{name}{SEPARATOR}{place}").into())
+        }
     }
 }
 
@@ -162,7 +169,10 @@ fn title(by: FindingGroupBy, key: &Shared, names: Option<&Shared>) -> Shared {
     match (key.is_empty(), names) {
         (_, Some(name)) if name.len() >= LEAST_NAME || key.is_empty() => name.clone(),
         (true, _) => by.none().into(),
-        (false, _) => key.clone(),
+        (false, _) => match key.split_once(SEPARATOR) {
+            Some((name, _)) => name.into(),
+            None => key.clone(),
+        },
     }
 }
 

@@ -30,11 +30,11 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new(
         "reuse",
         &[ArgumentSlot::optional(ArgumentShape::Findings)],
-        "reuse earlier decisions after a port change",
+        "reuse decisions of the earlier port or imported file",
         "reuse is:offered",
-        reuse_earlier,
+        reuse_offered,
     )
-    .or(Action::Decide(DecideAction::ReuseEarlier))
+    .or(Action::Decide(DecideAction::ReuseOffered))
     .off_when(Model::cannot_decide),
     Command::new(
         "rule",
@@ -208,22 +208,22 @@ fn verdict(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<
     Ok(())
 }
 
-fn reuse_earlier(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
-    let draft = Draft::reusing_earlier();
+fn reuse_offered(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let draft = Draft::reusing_offered();
     let Some(query) = args.query() else {
         return on_chosen(model, draft, effects);
     };
     let mut ids = issues(model, &query)?;
-    ids.retain(|&id| model.earlier_decision(id).is_some());
+    ids.retain(|&id| model.offered_verdict(id).is_some());
     if ids.is_empty() {
         model.notify(
             Tone::Plain,
-            format!("no finding that matches {query} has an earlier decision to reuse"),
+            format!("no finding that matches {query} has a decision to reuse"),
         );
         return Ok(());
     }
     let question = format!(
-        "Reuse the earlier decision on {} that match {query}?",
+        "Reuse the offered decision on {} that match {query}?",
         plural(ids.len(), "finding")
     );
     let pending = PendingDecision {

@@ -411,7 +411,85 @@ fn group_of_a_cve_names_the_tools_that_saw_it() {
     ])));
     app.keys("b v g g enter");
     let frame = app.frame().join("\n");
-    assert!(frame.contains("ZAP, nuclei"), "{frame}");
+    assert!(frame.contains("nuclei, ZAP"), "{frame}");
+}
+
+#[test]
+fn findings_of_several_tools_about_one_weakness_are_one_group() {
+    let mut app = grouped();
+    app.model.screen.size = Size {
+        columns: 120,
+        rows: 40,
+    };
+    let of_tool = |id: i64, tool_id: i64| Scan {
+        tool_id,
+        ..scan(id, 1, ScanStatus::Finished, 100)
+    };
+    app.feed(Snapshot::Scans(table([
+        of_tool(1, 10_002),
+        of_tool(2, 10_003),
+    ])));
+    let with_cve = |id: i64, scan: i64, target: i64, class: &str| Finding {
+        cve: vec!["CVE-2021-44228".into()],
+        task_id: Some(ScanId(scan)),
+        ..of_class(id, target, class, "Log4Shell", Risk::Critical)
+    };
+    app.feed(Snapshot::Findings(table([
+        with_cve(10, 1, 1, "nuclei:CVE-2021-44228"),
+        with_cve(11, 2, 1, "zap:40043"),
+        with_cve(12, 1, 2, "nuclei:CVE-2021-44228"),
+        of_class(13, 1, "dump", "Database dump at /a.sql", Risk::High),
+    ])));
+    app.keys("b s");
+    assert_eq!(
+        app.model.lists.finding_groups.by,
+        Some(FindingGroupBy::Weakness)
+    );
+    assert_eq!(
+        rows(&app),
+        ["Log4Shell", "Log4Shell", "Database dump at /a.sql"]
+    );
+    let frame = app.frame().join("\n");
+    assert!(
+        frame.contains("SEEN BY") && frame.contains("nuclei, ZAP"),
+        "{frame}"
+    );
+    app.keys("g g f");
+    let decided = [10, 11, 12, 13].map(|id| {
+        let table = app.model.data.findings.value().unwrap();
+        let mut issues = table.items().iter();
+        let issue = issues.find(|issue| issue.finding.id.0 == id).unwrap();
+        !app.model.assessment(issue.id).unwrap().is_undecided()
+    });
+    assert_eq!(decided, [true, true, false, false]);
+    app.keys("/ 'tool:ZAP' enter");
+    assert_eq!(rows(&app), ["Log4Shell"]);
+}
+
+#[test]
+fn finding_that_several_tools_saw_is_one_row_that_names_them() {
+    let mut app = grouped();
+    let of_tool = |id: i64, tool_id: i64| Scan {
+        tool_id,
+        ..scan(id, 1, ScanStatus::Finished, 100)
+    };
+    app.feed(Snapshot::Scans(table([
+        of_tool(1, 170),
+        of_tool(2, 10_001),
+    ])));
+    let seen_in = |id: i64, scan: i64| Finding {
+        task_id: Some(ScanId(scan)),
+        ..of_class(id, 1, "web.csp", "Policy missing", Risk::Low)
+    };
+    app.feed(Snapshot::Findings(table([seen_in(10, 1), seen_in(11, 2)])));
+    app.keys("b b g g");
+    assert_eq!(app.model.lists.findings.rows.len(), 1);
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("Seen by   scandeck, Website"), "{frame}");
+    for tool in ["scandeck", "Website"] {
+        app.keys(&format!("/ ctrl-u 'tool:{tool}' enter"));
+        assert_eq!(app.model.lists.findings.rows.len(), 1, "{tool}");
+    }
 }
 
 #[test]

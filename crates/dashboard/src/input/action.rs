@@ -138,6 +138,7 @@ actions! {
         Cwe "group_cwe" "CWE" "group by CWE";
         Owasp "group_owasp" "OWASP" "group by OWASP category";
         Port "group_port" "port" "group by port";
+        Weakness "group_weakness" "weakness" "group by weakness, whichever tools saw it";
         Now "group_status" "retest board" "open the retest board, grouped by current status";
         Payload "group_payload" "payload" "group by payload; headers show the hits";
         Source "group_source" "source" "group by source address";
@@ -219,7 +220,7 @@ actions! {
     }
     /// Decisions beside the verdict keys, with the options of the menu.
     DecideAction(Decide) {
-        ReuseEarlier "reuse" "" "reuse the decisions made before the port changed";
+        ReuseOffered "reuse" "" "reuse the decision of the earlier port or imported file";
         More "decide_more" "more" "decide with reason, note, severity, tags or expiry date, or decide the whole class";
         Note "note" "" "add a note";
         Tags "tags" "" "add tags; -tag removes one";

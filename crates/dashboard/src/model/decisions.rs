@@ -8,9 +8,10 @@ use jiff::civil::Date;
 use scandeck_domain::table::Remote;
 use scandeck_domain::triage::{
     Assessment, Change, Correlated, CorrelationInput, DecisionDefaults, Event, EventId, FindingKey,
-    FindingState, IssueId, ReadTimes, Subject, Touched, VerdictSource, reassess,
+    FindingState, IssueId, ReadTimes, Subject, Touched, Verdict, VerdictSource, reassess,
 };
 use scandeck_wire::contract::Stamp;
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use std::sync::Arc;
 
 /// End of the notices about decisions that a key undoes.
@@ -227,6 +228,22 @@ impl Model {
             .state
             .finding_state(issue.earlier_decision().filter(|_| !decided)?)?;
         before.shown().map(|_| before)
+    }
+
+    /// The verdict that the file of an imported finding proposes, as long as nobody decided the
+    /// finding.
+    pub fn proposal(&self, id: IssueId) -> Option<&ProposedVerdict> {
+        let table = self.data.findings.value()?;
+        let at = table.position(id)?;
+        self.assessment_at(at)?.proposal(table.items().get(at)?)
+    }
+
+    /// The verdict of the decision that a key reuses: the earlier one, else that of the imported
+    /// file.
+    pub fn offered_verdict(&self, id: IssueId) -> Option<Verdict> {
+        let earlier = || Some(self.earlier_decision(id)?.shown()?.1.verdict);
+        let proposed = || Some(self.proposal(id)?.verdict);
+        earlier().or_else(proposed)
     }
 
     /// Records the changes of one key press as a batch. None without a writer.

@@ -56,6 +56,7 @@ impl FieldSpec {
     pub fn words_in(&self, list: QueryKind) -> &'static str {
         match (self.field, list) {
             (Field::Id, Findings) => "ids of all occurrences",
+            (Field::Tool, Findings) => "id or name of a tool that found it",
             (Field::Id, Activity) => "number of the request",
             (Field::Name, Loggers) => "label",
             (Field::Risk, Targets | Scans) => "worst risk found",

@@ -105,6 +105,7 @@ flags! {
     Verified "verified" &[], &[Findings], "verified by a person at the service";
     Manual "own" &["mine"], &[Findings, Captures], "manual finding";
     Reusable "offered" &[], &[Findings], "an earlier decision on another port can be reused";
+    Proposed "proposed" &[], &[Findings], "its imported file proposes a verdict";
     Nothing "nothing" &[], &[Findings], "result of a test that found nothing";
     Active "active" &["running"], &[Scans, Targets, Activity], "waiting or running";
     Ended "ended" &["done"], &[Scans], "finished, failed or stopped";

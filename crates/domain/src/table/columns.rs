@@ -175,6 +175,7 @@ pub mod finding {
     pub const PORT: &str = "PORT";
     pub const PRESENCE: &str = "PRESENCE";
     pub const LAST_SEEN: &str = "LAST SEEN";
+    pub const TOOL: &str = super::scan::TOOL;
     pub const DECISION: &str = "DECISION";
     pub const ASSIGNEE: &str = "ASSIGNEE";
     pub const DUE: &str = "DUE";

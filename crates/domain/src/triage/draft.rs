@@ -102,8 +102,8 @@ pub struct Draft {
     pub duplicate_of: Option<FindingKey>,
     /// The field or flag described.
     pub scope: DecisionScope,
-    /// True to reuse the offered earlier decision.
-    pub reuses_earlier: bool,
+    /// True to reuse the offered decision: the earlier one, else that of the imported file.
+    pub reuses_offered: bool,
 }
 
 impl Draft {
@@ -115,10 +115,10 @@ impl Draft {
         }
     }
 
-    /// Reuses the offered earlier decision.
-    pub fn reusing_earlier() -> Self {
+    /// Reuses the offered decision.
+    pub fn reusing_offered() -> Self {
         Self {
-            reuses_earlier: true,
+            reuses_offered: true,
             ..Self::default()
         }
     }
@@ -131,12 +131,7 @@ impl Draft {
         default_reason: Option<Reason>,
         today: Date,
     ) -> Vec<Change> {
-        let mut changes: Vec<Change> = issue
-            .earlier_decision()
-            .filter(|_| self.reuses_earlier && assessment.source != VerdictSource::Person)
-            .map(Change::Inherit)
-            .into_iter()
-            .collect();
+        let mut changes: Vec<Change> = self.reused(issue, assessment, today).into_iter().collect();
         if let Some(decision) = self.decision(default_reason, today)
             && (self.has_more(&decision, assessment) || !holds(&decision, assessment))
         {
@@ -176,6 +171,23 @@ impl Draft {
             changes.retain(|change| !matches!(change, Change::Decide(_)));
         }
         changes
+    }
+
+    /// The change that reuses the offered decision.
+    fn reused(&self, issue: &Issue, assessment: &Assessment, today: Date) -> Option<Change> {
+        if !self.reuses_offered {
+            return None;
+        }
+        let is_open = assessment.source != VerdictSource::Person;
+        if let Some(earlier) = issue.earlier_decision().filter(|_| is_open) {
+            return Some(Change::Inherit(earlier));
+        }
+        let proposed = assessment.proposal(issue)?;
+        let decision = Self::of(proposed.verdict).decision(proposed.reason_code(), today)?;
+        Some(Change::Decide(Decision {
+            seen: Some(issue.sighting()),
+            ..decision
+        }))
     }
 
     /// The decision without a sighting.

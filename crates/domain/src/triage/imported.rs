@@ -8,6 +8,8 @@
 //!
 //! The parameters are read where they are: a scan is asked about each finding of its series.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::coverage::RetestedClass;
@@ -18,6 +20,17 @@ use scandeck_wire::contract::{Scan, Tool};
 /// Whether the findings of a scan come from a file.
 pub fn is_imported(scan: &Scan) -> bool {
     Tool(scan.tool_id).is_imported()
+}
+
+/// The tool that found the findings of a scan; of an imported one the name that its file has,
+/// because several tools write some formats.
+pub fn tool_name(scan: &Scan) -> Cow<'_, str> {
+    let named = origin(scan).and_then(|file| file.get("tool")?.as_str());
+    let named = named.filter(|name| is_imported(scan) && !name.is_empty());
+    match named {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(Tool(scan.tool_id).to_string()),
+    }
 }
 
 /// Whether the files of two scans were written by the same tool. Several tools write some formats.
@@ -141,6 +154,20 @@ mod tests {
             class("a", 0),
         );
         assert_eq!(none, Some(RetestGap::NotStated));
+    }
+
+    #[test]
+    fn tool_of_an_imported_scan_is_the_one_that_its_file_names() {
+        let named = |tool_id, import| {
+            let scan = Scan {
+                tool_id,
+                ..scan(import)
+            };
+            tool_name(&scan).into_owned()
+        };
+        assert_eq!(named(10_008, json!({"tool": "CodeQL"})), "CodeQL");
+        assert_eq!(named(10_008, json!({"tool": ""})), "SARIF");
+        assert_eq!(named(170, json!({"tool": "other"})), "Website");
     }
 
     #[test]

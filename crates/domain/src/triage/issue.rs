@@ -10,6 +10,7 @@ use super::listed::ListedFinding;
 use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{CompactStamp, FindingId, Risk, ScanId, Shared, Stamp, ids};
 
 ids! {
@@ -269,6 +270,14 @@ impl Assessment {
     /// True if the finding needs no more work. A confirmed finding still does.
     pub fn is_put_aside(&self) -> bool {
         !self.is_undecided() && self.verdict != Verdict::Confirmed
+    }
+
+    /// The verdict that the file of an imported finding proposes, as long as nobody decided it. The
+    /// original of a duplicate is unknown, so that verdict cannot be accepted.
+    pub fn proposal<'a>(&self, finding: &'a ListedFinding) -> Option<&'a ProposedVerdict> {
+        let proposed = finding.proposed.as_deref()?;
+        let is_open = self.source == VerdictSource::Nobody;
+        (is_open && proposed.verdict != Verdict::Duplicate).then_some(proposed)
     }
 
     /// The state in one word: why the verdict no longer holds, else the verdict.

@@ -21,6 +21,7 @@ use super::identity::place_of;
 use super::store::texts::StoredTexts;
 use crate::table::IntoRow;
 use scandeck_wire::contract::shared::{SharedPool, SharedTexts};
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{
     Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId,
 };
@@ -72,6 +73,8 @@ pub struct CommonFindingFields {
     pub cwe: Shared,
     pub protocol: Shared,
     pub service: Shared,
+    /// The verdict that the file of an imported finding states.
+    pub proposed: Option<Box<ProposedVerdict>>,
     scores: Scores,
 }
 
@@ -175,6 +178,7 @@ impl ListedFinding {
             cwe: finding.cwe,
             protocol: finding.protocol,
             service: finding.service,
+            proposed: finding.proposed,
             scores,
         };
         Self {
@@ -290,6 +294,7 @@ impl ListedFinding {
             cvss: scores.cvss,
             cvssv3: scores.cvssv3,
             screenshots: scores.screenshots,
+            proposed: self.proposed.clone(),
         }
     }
 

@@ -73,6 +73,7 @@ impl Row for ListedFinding {
                     (Flag::Proven, self.confirmed),
                     (Flag::Verified, self.verified),
                     (Flag::Nothing, self.vuln_id.starts_with("NONVULN-")),
+                    (Flag::Proposed, self.proposed.is_some()),
                 ],
             ),
             _ => self.write_text(field, to),

@@ -56,6 +56,7 @@ pub mod store;
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 pub mod testing;
 pub mod timeline;
+mod weakness;
 
 pub use bundle::{Bundle, Manifest, Setting};
 pub use compare::{ComparedFinding, Outcome};
@@ -64,6 +65,7 @@ pub use draft::{DecisionScope, Draft, DraftValue, assignee_name};
 pub use event::ManualFinding;
 pub use facts::{FindingFacts, ScanChanges};
 pub use finding_columns::FindingColumns;
+pub use imported::tool_name;
 pub use issue::{AbsenceProof, Occurrence, RareIssueData, ReopenCause, VerdictSource};
 pub use jsonl::BadLine;
 pub use list_context::{ListContext, OobContext};
@@ -82,3 +84,4 @@ pub use presence::{ComparedScans, PresenceResult, ReadTimes};
 pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
 pub use timeline::{ScanSighting, TimelineEntry};
+pub use weakness::WeaknessKey;

@@ -8,6 +8,7 @@ use crate::table::{IntoRow, NoOtherLists, OtherLists, Rows};
 use crate::triage::{
     AssessedFinding, Assessment, Issue, IssueId, Presence, Reason, ReopenCause, Verdict,
 };
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{
     Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId,
 };
@@ -67,6 +68,8 @@ fn findings() -> Vec<(Issue, Assessment)> {
             finding.port = 8443;
             finding.cwe = "CWE-326".into();
             finding.in_cisa_catalog = true;
+            let proposed = ProposedVerdict::new(Verdict::FalsePositive, "");
+            finding.proposed = Some(Box::new(proposed));
         })
     };
     let odd = issue("Ünusual (odd)", |finding| finding.service = "HTTP".into());
@@ -128,6 +131,7 @@ fn value_kinds_compare_as_documented() {
         ("is:new", "P"),
         ("is:kev,new", "PT"),
         ("is:kev is:new", ""),
+        ("is:proposed", "T"),
         ("reason:wrong_*", "T"),
         ("reason:\"\"", "PÜ"),
         ("target:acme", "P"),

@@ -1,6 +1,7 @@
 //! Fields of findings for queries, with and without decisions.
 
 use std::cmp::{Ordering, Reverse, max};
+use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -9,7 +10,7 @@ use super::issue::ReopenCause;
 use super::listed_fields::is_long;
 use super::{Assessment, Issue, IssueId, Presence};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
-use crate::table::row::{flags, put, shared, target_name};
+use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 use scandeck_wire::contract::{Risk, Stamp, TargetId};
 use scandeck_wire::text::natural;
@@ -43,6 +44,10 @@ impl Row for Issue {
                     .iter()
                     .filter_map(|one| one.finding.task_id())
                     .for_each(|id| to.whole(id.0));
+            }
+            Field::Tool if !self.earlier.is_empty() => {
+                let tools: BTreeSet<i64> = self.scans().filter_map(|id| others.tool(id)).collect();
+                tools.into_iter().for_each(|id| tool(to, id));
             }
             Field::Target if self.finding.target_id().is_none() => {
                 target_name(

@@ -13,6 +13,7 @@ use crate::run::ImportRun;
 use crate::target::TargetPlace;
 use crate::xml::{XmlStep, XmlStream, XmlTree};
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 pub const READER: &dyn FormatReader = &AcunetixReader;
 
@@ -132,8 +133,8 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
         port: place.port,
         protocol: "tcp".to_owned(),
         service: place.scheme,
-        suppressed: fields::is_true(item.at("IsFalsePositive"))
-            .then(|| "Acunetix: false positive".to_owned()),
+        proposed: fields::is_true(item.at("IsFalsePositive"))
+            .then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
         ..ImportEntry::default()
     };
     entry.place.path = affects
@@ -160,7 +161,8 @@ struct AcunetixJson<'a, 'b> {
 impl JsonReader for AcunetixJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
-            "Target" | "Vulnerabilities" => JsonStep::Walk,
+            "Target" => JsonStep::Walk,
+            "Vulnerabilities" => JsonStep::List,
             "Target/Url" | "Target/Initiated" | "Generated" | "Vulnerabilities/*" => JsonStep::Take,
             _ => JsonStep::Skip,
         }
@@ -198,18 +200,16 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
     };
     let base = &cvss["BaseScore"]["Value"];
     let score = base.as_f64().or_else(|| fields::number(base.as_str()?));
-    let parameters = value["HttpRequest"]["Parameters"].as_array();
+    let parameters = json::elements(&value["HttpRequest"]["Parameters"]);
     let parameter = parameters
-        .and_then(|all| all.first()?["Name"].as_str())
+        .first()
+        .and_then(|first| first["Name"].as_str())
         .unwrap_or_default();
-    let extra = value["ExtraInformation"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|row| {
-            let cell = |name: &str| row[name].as_str().unwrap_or_default();
-            format!("{}: {}", cell("Name"), cell("Value"))
-        });
+    let extra = json::elements(&value["ExtraInformation"]).iter();
+    let extra = extra.map(|row| {
+        let cell = |name: &str| row[name].as_str().unwrap_or_default();
+        format!("{}: {}", cell("Name"), cell("Value"))
+    });
     let message = |name: &str| {
         value[name]["Content"]
             .as_str()
@@ -250,7 +250,7 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
         fingerprint: text("LookupId").to_owned(),
         is_confirmed: value["Confirmed"].as_bool().unwrap_or_default(),
         found_at: fields::time(text("LastSeenDate")),
-        suppressed: suppression(text("State")),
+        proposed: proposed(text("State")),
         target: Some(place.target),
         port: place.port,
         protocol: "tcp".to_owned(),
@@ -263,12 +263,12 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
 }
 
 /// `Present, AcceptedRisk`.
-fn suppression(state: &str) -> Option<String> {
+fn proposed(state: &str) -> Option<ProposedVerdict> {
     let known = [
-        ("FalsePositive", "false positive"),
-        ("AcceptedRisk", "risk accepted"),
-        ("Ignored", "ignored"),
+        ("FalsePositive", Verdict::FalsePositive, ""),
+        ("AcceptedRisk", Verdict::RiskAccepted, ""),
+        ("Ignored", Verdict::NotApplicable, "ignored"),
     ];
-    let word = known.iter().find(|(word, _)| state.contains(word));
-    word.map(|(_, text)| format!("Acunetix 360: {text}"))
+    let stated = known.into_iter().find(|(word, ..)| state.contains(word));
+    stated.map(|(_, verdict, reason)| ProposedVerdict::new(verdict, reason))
 }

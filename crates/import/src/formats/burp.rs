@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 use super::FormatReader;
 use crate::entry::{EntryPlace, ImportEntry};
@@ -103,7 +104,8 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
             parameter,
         },
         is_confirmed: confidence == "Certain",
-        suppressed: is_false_positive(severity).then(|| "Burp: false positive".to_owned()),
+        proposed: is_false_positive(severity)
+            .then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
         ..ImportEntry::default()
     })
 }

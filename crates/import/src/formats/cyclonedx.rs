@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
 use serde_json::Value;
@@ -106,7 +107,8 @@ struct CyclonedxJson<'a, 'b> {
 impl JsonReader for CyclonedxJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
-            "metadata" | "components" | "vulnerabilities" => JsonStep::Walk,
+            "metadata" => JsonStep::Walk,
+            "components" | "vulnerabilities" => JsonStep::List,
             "metadata/component" | "metadata/timestamp" | "metadata/tools" => JsonStep::Take,
             "components/*" | "vulnerabilities/*" => JsonStep::Take,
             _ => JsonStep::Skip,
@@ -123,12 +125,11 @@ impl JsonReader for CyclonedxJson<'_, '_> {
                 self.run.summary.ended = fields::time(value.as_str().unwrap_or_default());
             }
             "metadata/tools" => {
-                let tool = match value.get("components") {
-                    Some(components) => &components[0],
-                    None => &value[0],
-                };
-                let text = |name: &str| tool[name].as_str().unwrap_or_default();
-                set_tool(text("name"), text("version"), self.run);
+                let tools = json::elements(value.get("components").unwrap_or(&value));
+                if let Some(tool) = tools.first() {
+                    let text = |name: &str| tool[name].as_str().unwrap_or_default();
+                    set_tool(text("name"), text("version"), self.run);
+                }
             }
             "metadata/component" => {
                 self.bom.target = ImportTarget::product(value["name"].as_str().unwrap_or_default());
@@ -153,7 +154,7 @@ fn set_tool(name: &str, version: &str, run: &mut ImportRun<'_>) {
 
 fn json_vulnerability(value: &Value) -> Option<CyclonedxVulnerability> {
     let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
-    let list = |name: &str| value[name].as_array().cloned().unwrap_or_default();
+    let list = |name: &str| json::elements(&value[name]);
     if text("id").is_empty() {
         return None;
     }
@@ -161,9 +162,9 @@ fn json_vulnerability(value: &Value) -> Option<CyclonedxVulnerability> {
     let mut links: Vec<String> = list("advisories").iter().filter_map(link).collect();
     links.extend(link(&value["source"]));
     let analysis = |name: &str| value["analysis"][name].as_str().unwrap_or_default();
-    let ratings = list("ratings").into_iter();
+    let ratings = list("ratings").iter();
     let numbers = list("cwes")
-        .into_iter()
+        .iter()
         .filter_map(|cwe| u32::try_from(cwe.as_u64()?).ok());
     Some(CyclonedxVulnerability {
         id: text("id"),
@@ -234,9 +235,10 @@ impl CyclonedxBom {
             purl: text("purl"),
         };
         self.insert(&text("bom-ref"), component);
-        let nested = value["components"].as_array().into_iter().flatten();
         // The nesting of JSON has a limit of its own.
-        nested.for_each(|one| self.add_component(one));
+        for nested in json::elements(&value["components"]) {
+            self.add_component(nested);
+        }
     }
 
     fn insert(&mut self, reference: &str, component: CyclonedxComponent) {
@@ -404,7 +406,7 @@ impl CyclonedxBom {
             cvss: cvss.and_then(|rating| CvssRating::new(rating.score, &rating.vector)),
             references: one.links.clone(),
             target: self.target.clone(),
-            suppressed: suppression(one),
+            proposed: proposed(one),
             ..ImportEntry::default()
         };
         // Without its version, so that the finding remains when the component is updated.
@@ -445,16 +447,12 @@ fn best(ratings: &[CyclonedxRating]) -> BestRating {
 }
 
 /// States of an analysis that need no action: CycloneDX 1.6, "impactAnalysisState".
-fn suppression(one: &CyclonedxVulnerability) -> Option<String> {
-    let is_dismissed = matches!(
-        one.state.as_str(),
-        "false_positive" | "not_affected" | "resolved" | "resolved_with_pedigree"
-    );
-    is_dismissed.then(|| {
-        let state = one.state.replace('_', " ");
-        match one.state_detail.is_empty() {
-            true => format!("analysis: {state}"),
-            false => format!("analysis: {state}: {}", one.state_detail),
-        }
-    })
+fn proposed(one: &CyclonedxVulnerability) -> Option<ProposedVerdict> {
+    let verdict = match one.state.as_str() {
+        "false_positive" => Verdict::FalsePositive,
+        "not_affected" => Verdict::NotApplicable,
+        "resolved" | "resolved_with_pedigree" => Verdict::Fixed,
+        _ => return None,
+    };
+    Some(ProposedVerdict::new(verdict, &one.state_detail))
 }

@@ -1,5 +1,6 @@
 //! DefectDojo generic findings import: JSON and CSV.
 
+use scandeck_wire::contract::verdict::{ProposedVerdict, Reason, Verdict};
 use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
 use serde_json::Value;
@@ -288,7 +289,7 @@ impl GenericFinding {
             tags: self.tags.iter().map(|tag| tag.trim().to_owned()).collect(),
             is_confirmed: self.verified,
             is_known_exploited: self.known_exploited,
-            suppressed: self.suppression(),
+            proposed: self.proposed(),
             found_at: fields::time(&self.date),
             fingerprint: self.unique_id_from_tool.to_string(),
             ..ImportEntry::default()
@@ -313,16 +314,20 @@ impl GenericFinding {
         entry
     }
 
-    fn suppression(&self) -> Option<String> {
+    fn proposed(&self) -> Option<ProposedVerdict> {
         let states = [
-            (self.false_p, "false positive"),
-            (self.risk_accepted, "risk accepted"),
-            (self.out_of_scope, "out of scope"),
-            (self.duplicate, "duplicate"),
-            (self.is_mitigated, "mitigated"),
+            (self.false_p, Verdict::FalsePositive, ""),
+            (self.risk_accepted, Verdict::RiskAccepted, ""),
+            (
+                self.out_of_scope,
+                Verdict::NotApplicable,
+                Reason::OutOfScope.as_str(),
+            ),
+            (self.duplicate, Verdict::Duplicate, ""),
+            (self.is_mitigated, Verdict::Fixed, "mitigated"),
         ];
-        let state = states.iter().find(|(is_set, _)| *is_set);
-        state.map(|(_, word)| format!("DefectDojo: {word}"))
+        let state = states.into_iter().find(|(is_set, ..)| *is_set);
+        state.map(|(_, verdict, reason)| ProposedVerdict::new(verdict, reason))
     }
 }
 

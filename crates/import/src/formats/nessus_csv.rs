@@ -1,6 +1,7 @@
 //! Nessus and Tenable: the CSV exports, whose columns have three sets of names.
 
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 use super::FormatReader;
 use crate::entry::{CvssRating, ImportEntry};
@@ -130,9 +131,9 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
             None => String::new(),
         },
         tags: vec![family.to_owned()],
-        suppressed: match row.get(&["accept risk comment"]) {
+        proposed: match row.get(&["accept risk comment"]) {
             "" => None,
-            comment => Some(format!("Tenable: risk accepted: {comment}")),
+            comment => Some(ProposedVerdict::new(Verdict::RiskAccepted, comment)),
         },
         ..ImportEntry::default()
     })

@@ -75,7 +75,8 @@ struct NiktoJson<'a, 'b> {
 impl JsonReader for NiktoJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path.strip_prefix("*/").unwrap_or(path) {
-            "*" | "vulnerabilities" => JsonStep::Walk,
+            "*" => JsonStep::Walk,
+            "vulnerabilities" => JsonStep::List,
             "vulnerabilities/*" | "host" | "ip" | "port" => JsonStep::Take,
             _ => JsonStep::Skip,
         }

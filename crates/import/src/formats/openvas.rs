@@ -1,6 +1,7 @@
 //! OpenVAS (GVM, Greenbone): the XML report and the CSV of results.
 
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 use super::FormatReader;
 use crate::entry::{CvssRating, EpssRating, ImportEntry};
@@ -150,7 +151,7 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
             None => String::new(),
         },
         tags: vec![nvt.at("family").to_owned()],
-        suppressed: suppression(threat),
+        proposed: proposed(threat),
         ..ImportEntry::default()
     })
 }
@@ -190,7 +191,7 @@ fn of_row(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
             Some(_) => row.get(&["port protocol"]).to_owned(),
             None => String::new(),
         },
-        suppressed: suppression(threat),
+        proposed: proposed(threat),
         found_at: fields::time(row.get(&["timestamp"])),
         ..ImportEntry::default()
     })
@@ -214,6 +215,7 @@ fn risk(threat: &str, score: Option<f64>) -> Risk {
     }
 }
 
-fn suppression(threat: &str) -> Option<String> {
-    (threat == "False Positive").then(|| "OpenVAS: overridden as a false positive".to_owned())
+/// Of a result that an override made a false positive.
+fn proposed(threat: &str) -> Option<ProposedVerdict> {
+    (threat == "False Positive").then(|| ProposedVerdict::new(Verdict::FalsePositive, "override"))
 }

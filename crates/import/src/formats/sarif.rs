@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -235,6 +236,18 @@ struct SarifSuppression {
     status: Shared,
     #[serde(deserialize_with = "lenient::text")]
     justification: Shared,
+    #[serde(deserialize_with = "lenient::object")]
+    properties: SarifDecision,
+}
+
+/// The decision that an export of scandeck has in the properties of a suppression.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SarifDecision {
+    #[serde(deserialize_with = "lenient::text")]
+    verdict: Shared,
+    #[serde(deserialize_with = "lenient::text")]
+    reason: Shared,
 }
 
 #[derive(Default, Deserialize)]
@@ -464,7 +477,7 @@ impl SarifRun {
             cvss: CvssRating::new(score_number, ""),
             references,
             tags: tags(&rule),
-            suppressed: suppression(&result),
+            proposed: proposed(&result),
             fingerprint: fingerprint(&result),
             evidence: self.evidence(&result),
             target: place
@@ -634,21 +647,34 @@ fn tags(rule: &SarifRule) -> Vec<String> {
 }
 
 /// A suppression holds unless it waits for review or was rejected: SARIF 2.1.0, section 3.35.3.
-fn suppression(result: &SarifResult) -> Option<String> {
+///
+/// Without a verdict the risk counts as accepted, unless the justification says otherwise.
+fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
     let suppressions = result.suppressions.as_ref()?;
     let is_refused = |one: &SarifSuppression| matches!(&*one.status, "rejected" | "underReview");
     if suppressions.is_empty() || suppressions.iter().any(is_refused) {
         return None;
     }
     let first = suppressions.first()?;
-    let kind = match &*first.kind {
-        "inSource" => "suppressed in the source",
-        _ => "suppressed",
+    let decision = &first.properties;
+    if let Some(verdict) = Verdict::named(&decision.verdict).filter(|verdict| verdict.settles()) {
+        let reason = match decision.reason.is_empty() {
+            true => &first.justification,
+            false => &decision.reason,
+        };
+        return Some(ProposedVerdict::new(verdict, reason));
+    }
+    let words = first.justification.to_lowercase().replace('-', " ");
+    let verdict = match words.contains("false positive") {
+        true => Verdict::FalsePositive,
+        false => Verdict::RiskAccepted,
     };
-    Some(match first.justification.is_empty() {
-        true => kind.to_owned(),
-        false => format!("{kind}: {}", first.justification),
-    })
+    let reason = match (&*first.kind, first.justification.is_empty()) {
+        (_, false) => &*first.justification,
+        ("inSource", true) => "suppressed in the source",
+        (_, true) => "suppressed",
+    };
+    Some(ProposedVerdict::new(verdict, reason))
 }
 
 fn fingerprint(result: &SarifResult) -> String {

@@ -1,5 +1,6 @@
 //! scandeck: the JSON lines of `scandeck findings export --format jsonl`, without loss.
 
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use scandeck_wire::contract::{Finding, Shared, Stamp, lenient};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -77,7 +78,7 @@ struct ScandeckLine {
 
 impl ScandeckLine {
     fn entry(self, finding: Finding) -> Result<ImportEntry, &'static str> {
-        let suppressed = self.suppression();
+        let proposed = self.proposed();
         if finding.vuln_id.is_empty() && finding.name.is_empty() {
             return Err("finding without a class and a name");
         }
@@ -119,28 +120,26 @@ impl ScandeckLine {
             found_at: Stamp::parse(&self.last_seen),
             fingerprint: self.fingerprint.to_string(),
             target,
-            suppressed,
+            proposed,
             own: Some(Box::new(finding)),
             ..ImportEntry::default()
         })
     }
 
     /// The decision of the export; it is proposed, not made.
-    fn suppression(&self) -> Option<String> {
+    fn proposed(&self) -> Option<ProposedVerdict> {
+        let verdict = Verdict::named(&self.verdict)?;
         let is_dismissed = matches!(
-            &*self.verdict,
-            "false_positive" | "risk_accepted" | "not_applicable" | "duplicate"
+            verdict,
+            Verdict::FalsePositive
+                | Verdict::RiskAccepted
+                | Verdict::NotApplicable
+                | Verdict::Duplicate
         );
-        if !is_dismissed {
-            return None;
-        }
-        let mut text = format!("scandeck: {}", self.verdict.replace('_', " "));
-        if !self.reason.is_empty() {
-            text.push_str(&format!(" ({})", self.reason));
-        }
-        if !self.decided_by.is_empty() {
-            text.push_str(&format!(" by {}", self.decided_by));
-        }
-        Some(text)
+        is_dismissed.then(|| ProposedVerdict {
+            verdict,
+            reason: self.reason.clone(),
+            by: self.decided_by.clone(),
+        })
     }
 }

@@ -160,7 +160,8 @@ impl JsonReader for WapitiJson<'_, '_> {
             "classifications" | "infos" => JsonStep::Walk,
             "vulnerabilities" | "anomalies" | "additionals" => match path.ends_with("/*") {
                 true => JsonStep::Take,
-                false => JsonStep::Walk,
+                false if depth == 0 => JsonStep::Walk,
+                false => JsonStep::List,
             },
             _ => JsonStep::Skip,
         }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scandeck_wire::contract::Risk;
+use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use serde_json::Value;
 
 use super::FormatReader;
@@ -33,7 +34,8 @@ impl FormatReader for ZapReader {
     fn recognises(&self, head: &FileHead) -> bool {
         let is_json = head.json().is_some_and(|json| {
             let is_named = json.get("@programName") == Some("ZAP");
-            is_named || (json.get("site").is_some() && json.get("site/*/@name").is_some())
+            let mut names = ["site/*/@name", "site/@name"].into_iter();
+            is_named || names.any(|path| json.get(path).is_some())
         });
         is_json || head.xml("OWASPZAPReport").is_some()
     }
@@ -141,8 +143,8 @@ struct ZapJson<'a, 'b> {
 impl JsonReader for ZapJson<'_, '_> {
     fn step(&self, path: &str) -> JsonStep {
         match path {
-            "site" | "site/*" | "site/*/alerts" | "site/*/alerts/*" => JsonStep::Walk,
-            "site/*/alerts/*/instances" => JsonStep::Walk,
+            "site" | "site/*/alerts" | "site/*/alerts/*/instances" => JsonStep::List,
+            "site/*" | "site/*/alerts/*" => JsonStep::Walk,
             "@version" | "@generated" | "created" | "site/*/@name" => JsonStep::Take,
             path if path.starts_with("site/*/alerts/*/") => JsonStep::Take,
             _ => JsonStep::Skip,
@@ -162,8 +164,9 @@ impl JsonReader for ZapJson<'_, '_> {
                 None => self.run.skip(json::OTHER_SHAPE),
             },
             "site/*/alerts/*/tags" => {
-                let tags: Vec<Value> = serde_json::from_str(raw).unwrap_or_default();
-                let names = tags.iter().filter_map(|tag| tag["tag"].as_str());
+                let tags: Value = serde_json::from_str(raw).unwrap_or_default();
+                let tags = json::elements(&tags).iter();
+                let names = tags.filter_map(|tag| tag["tag"].as_str());
                 self.alert.tags.extend(names.map(str::to_owned));
             }
             path => {
@@ -351,7 +354,7 @@ impl ZapAlert {
                 parameter: key.parameter.clone(),
             },
             is_confirmed: self.get("confidence") == "4",
-            suppressed: is_false_positive.then(|| "ZAP: false positive".to_owned()),
+            proposed: is_false_positive.then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
             evidence: EntryEvidence::Items(items),
             ..ImportEntry::default()
         }

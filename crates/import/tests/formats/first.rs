@@ -120,7 +120,7 @@ fn zap_alert_becomes_an_entry_for_each_parameter() {
         ("/find", Risk::High)
     );
     assert!(scripts[0].is_confirmed);
-    assert!(read.entry("zap:10038").suppressed.is_some());
+    assert_eq!(proposed(read.entry("zap:10038")), "false positive");
     assert_eq!(read.skipped(), [("alert without a plugin id", 1)]);
     let coverage = &read.summary.coverage[0];
     assert!(coverage.includes("zap:10010", "tcp", Some(443), &[]));
@@ -172,8 +172,8 @@ fn burp_issue_keeps_its_request_and_parameter() {
     assert_eq!(read.entry("burp:extension-debug-header").risk, Risk::Info);
     let cookie = read.entry("burp:5244416");
     assert_eq!(
-        (target(cookie), cookie.suppressed.is_some()),
-        ("https://shop.test:8443", true)
+        (target(cookie), proposed(cookie).as_str()),
+        ("https://shop.test:8443", "false positive")
     );
     assert_eq!(
         read.skipped(),
@@ -332,10 +332,7 @@ fn sarif_results_wait_for_rules_that_come_later() {
     );
     assert_eq!(script.fingerprint, "primaryLocationLineHash=ab:1");
     let old = read.entry("codeql:js/old");
-    assert_eq!(
-        old.suppressed.as_deref(),
-        Some("suppressed in the source: test code")
-    );
+    assert_eq!(proposed(old), "risk accepted: test code");
     assert_eq!((old.risk, old.cwes.as_slice()), (Risk::Low, &[477][..]));
     assert!(old.description.starts_with("Uses x."));
     let web = read.entry("codeql:web");
@@ -348,16 +345,46 @@ fn sarif_results_wait_for_rules_that_come_later() {
 }
 
 #[test]
+fn sarif_suppression_proposes_the_verdict_that_it_states() {
+    let of = |suppression: &str| {
+        let text = format!(
+            r#"{{"version":"2.1.0","runs":[{{"tool":{{"driver":{{"name":"lint"}}}},"results":[
+                {{"ruleId":"a","message":{{"text":"x"}},"suppressions":[{suppression}]}}]}}]}}"#
+        );
+        proposed(&crate::import(text.as_bytes()).entries[0])
+    };
+    let own =
+        r#"{"kind":"external","properties":{"verdict":"not_applicable","reason":"by_design"}}"#;
+    for (suppression, expected) in [
+        (own, "not applicable: by design"),
+        (
+            r#"{"kind":"external","justification":"False-positive"}"#,
+            "false positive: False-positive",
+        ),
+        (
+            r#"{"kind":"inSource"}"#,
+            "risk accepted: suppressed in the source",
+        ),
+        (r#"{"kind":"external","status":"underReview"}"#, ""),
+    ] {
+        assert_eq!(of(suppression), expected, "{suppression}");
+    }
+}
+
+#[test]
 fn exported_finding_returns_without_loss() {
     let read = import_sample("findings.jsonl");
     let entry = read.entry("web.cookie.httponly");
-    assert_eq!(
-        entry.suppressed.as_deref(),
-        Some("scandeck: false positive (other) by ann")
-    );
+    assert_eq!(proposed(entry), "false positive by ann: other");
     let written = String::from_utf8(crate::sample("findings.jsonl")).unwrap();
     let before: Finding = serde_json::from_str(written.lines().next().unwrap()).unwrap();
-    assert_eq!(entry.clone().into_finding(), before);
+    let after = entry.clone().into_finding();
+    assert_eq!(after.proposed.as_deref(), entry.proposed.as_ref());
+    let after = Finding {
+        proposed: None,
+        ..after
+    };
+    assert_eq!(after, before);
     assert_eq!(read.summary.skipped_count(), 3);
 }
 

@@ -1,6 +1,7 @@
 //! What each format becomes.
 
 mod first;
+mod lists;
 mod others;
 
 use scandeck_import::{EntryEvidence, EvidenceItem, ImportEntry, ImportTargetKind};
@@ -9,6 +10,12 @@ use crate::import_sample;
 
 fn target(entry: &ImportEntry) -> &str {
     entry.target.as_ref().map_or("", |target| &target.name)
+}
+
+/// The proposed verdict in words; empty without one.
+fn proposed(entry: &ImportEntry) -> String {
+    let proposed = entry.proposed.as_ref();
+    proposed.map_or_else(String::new, |proposed| proposed.phrase())
 }
 
 fn items(entry: &ImportEntry) -> &[EvidenceItem] {

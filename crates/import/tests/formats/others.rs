@@ -23,8 +23,8 @@ fn openvas_reads_xml_and_csv() {
     assert_eq!(weak.epss.map(|epss| epss.score), Some(0.02));
     let other = read.entry("openvas:1.3.6.1.4.1.25623.1.0.80091");
     assert_eq!(
-        (other.port, other.risk, other.suppressed.is_some()),
-        (None, Risk::Info, true)
+        (other.port, other.risk, proposed(other).as_str()),
+        (None, Risk::Info, "false positive: override")
     );
     assert_eq!(read.summary.version, "22.6");
     let table = import_sample("openvas.csv");
@@ -201,12 +201,8 @@ fn acunetix_reads_both_forms() {
         ("https://shop.test", "/search")
     );
     assert_eq!(
-        (
-            form.cwes[0],
-            form.cves[0].as_str(),
-            form.suppressed.is_some()
-        ),
-        (352, "CVE-2020-0001", true)
+        (form.cwes[0], form.cves[0].as_str(), proposed(form).as_str()),
+        (352, "CVE-2020-0001", "false positive")
     );
     let read = import_sample("acunetix.json");
     let cookie = read.entry("acunetix:CookieNotMarkedAsHttpOnly");
@@ -214,10 +210,7 @@ fn acunetix_reads_both_forms() {
         (cookie.cwes.as_slice(), cookie.is_confirmed),
         (&[16, 200][..], true)
     );
-    assert_eq!(
-        cookie.suppressed.as_deref(),
-        Some("Acunetix 360: risk accepted")
-    );
+    assert_eq!(proposed(cookie), "risk accepted");
     assert_eq!(cookie.references, ["https://a.test/x"]);
 }
 
@@ -240,11 +233,8 @@ fn cyclonedx_vulnerability_is_an_entry_for_each_component() {
     assert_eq!(first.cvss.as_ref().and_then(|cvss| cvss.score), Some(10.0));
     let other = read.entry("cyclonedx:GHSA-1");
     assert_eq!(
-        (other.cves[0].as_str(), other.suppressed.as_deref()),
-        (
-            "CVE-2020-0001",
-            Some("analysis: not affected: code_not_reachable")
-        )
+        (other.cves[0].as_str(), proposed(other).as_str()),
+        ("CVE-2020-0001", "not applicable: code_not_reachable")
     );
     assert_eq!(read.summary.tool, "grype");
     let read = import_sample("bom.xml");
@@ -271,14 +261,11 @@ fn generic_finding_is_an_entry_for_each_target() {
         (first.cwes.as_slice(), first.fingerprint.as_str()),
         (&[261, 521, 22][..], "u1")
     );
-    assert_eq!(
-        first.suppressed.as_deref(),
-        Some("DefectDojo: false positive")
-    );
+    assert_eq!(proposed(first), "false positive");
     let read = import_sample("generic.csv");
     let leak = read.entry("generic:leak-header");
     assert_eq!(
-        (target(leak), leak.suppressed.as_deref()),
-        ("https://192.0.2.7", Some("DefectDojo: duplicate"))
+        (target(leak), proposed(leak).as_str()),
+        ("https://192.0.2.7", "duplicate")
     );
 }

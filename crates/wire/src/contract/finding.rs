@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::entities::decode_entities;
 use super::shared::{SharedPool, SharedTexts};
+use super::verdict::ProposedVerdict;
 use super::{FindingId, ScanId, Shared, TargetId, inline_schema, lenient};
 
 /// A finding.
@@ -84,6 +85,14 @@ pub struct Finding {
     )]
     #[schemars(!skip_serializing_if, required)]
     pub target_name: Option<Shared>,
+    /// The verdict that the file of an imported finding states.
+    // The document lists only what every finding has.
+    #[serde(
+        deserialize_with = "ProposedVerdict::maybe",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(skip)]
+    pub proposed: Option<Box<ProposedVerdict>>,
     // Only other services send these.
     #[serde(
         deserialize_with = "lenient::maybe_number",

@@ -19,6 +19,7 @@ use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::columns::finding;
 use scandeck_domain::triage::{Presence, ScanSighting, TimelineEntry};
 use scandeck_report::evidence_cell;
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{Evidence, FindingId, Owasp, Stamp, Tool};
 use serde::Deserialize;
 use serde_json::Value;
@@ -114,6 +115,7 @@ const LABELS: &[(&str, &str)] = &[
     ("occurrences", "Finding ids"),
     ("owasp", "OWASP"),
     ("own", "Manual"),
+    ("proposed", "Proposed by its file"),
     ("risk_description", "Impact"),
     ("risk_level", "Risk"),
     ("status", "Status at the service"),
@@ -230,8 +232,8 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, and a line per
-/// row of its evidence.
+/// Replaces numbers and JSON of a finding with words: its tool, its OWASP category, the verdict
+/// that its file proposes, and a line per row of its evidence.
 fn put_words(finding: &mut Value) {
     let Value::Object(fields) = finding else {
         return;
@@ -245,6 +247,11 @@ fn put_words(finding: &mut Value) {
         && let Ok(read) = Owasp::deserialize(&*owasp)
     {
         *owasp = Value::from(read.label());
+    }
+    if let Some(proposed) = fields.get_mut("proposed")
+        && let Ok(Some(read)) = ProposedVerdict::maybe(&*proposed)
+    {
+        *proposed = Value::from(read.phrase());
     }
     if let Some(evidence) = fields.get_mut("vuln_evidence") {
         *evidence = Value::from(evidence_cell(&Evidence::from_value(evidence)));
@@ -309,6 +316,9 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
             ]
         },
     )
+    .with_column(finding::TOOL, rows, |row| {
+        row.tool.map(|id| Tool(id).to_string()).unwrap_or_default()
+    })
     .with_column(finding::ASSIGNEE, rows, |row| {
         row.assessment
             .assignee
@@ -360,11 +370,17 @@ mod tests {
 
     #[test]
     fn words_replace_known_values_and_nothing_else() {
-        let mut finding = json!({"tool_id": 170, "owasp": {"owasp_2021": "A01"}});
+        let mut finding = json!({
+            "tool_id": 170, "owasp": {"owasp_2021": "A01"},
+            "proposed": {"verdict": "false_positive", "reason": "", "by": "anna"},
+        });
         put_words(&mut finding);
         assert_eq!(
             finding,
-            json!({"tool_id": "Website Scanner (170)", "owasp": "A01:2021"})
+            json!({
+                "tool_id": "Website Scanner (170)", "owasp": "A01:2021",
+                "proposed": "false positive by anna",
+            })
         );
         let mut unknown = json!({"tool_id": "x", "owasp": 5});
         put_words(&mut unknown);

@@ -39,6 +39,7 @@ pub mod session;
 pub mod start;
 pub mod stored;
 pub mod sync;
+pub mod target_choice;
 pub mod targets;
 pub mod triage;
 pub mod unbundle;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::start::TargetChoice;
+use super::target_choice::TargetChoice;
 use super::{HeadlessSession, PrintTable, ServiceArgs, listed};
 use crate::cli::error::CliError;
 use scandeck_client::{Error, ErrorKind};

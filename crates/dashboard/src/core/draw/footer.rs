@@ -157,14 +157,14 @@ fn pane_hints(cx: &Cx<'_>, has_matches: bool) -> Vec<Hint> {
             .lists
             .findings
             .selected
-            .is_some_and(|id| cx.model.earlier_decision(id).is_some())
+            .is_some_and(|id| cx.model.offered_verdict(id).is_some())
         {
             all.insert(
                 1,
                 hint(
                     cx,
                     Context::Findings,
-                    Action::Decide(DecideAction::ReuseEarlier),
+                    Action::Decide(DecideAction::ReuseOffered),
                     "reuse",
                 ),
             );

@@ -16,6 +16,7 @@ pub(crate) fn handle_group(model: &mut Model, action: GroupAction) {
         GroupAction::Cwe => group(model, Some(FindingGroupBy::Cwe)),
         GroupAction::Owasp => group(model, Some(FindingGroupBy::Owasp)),
         GroupAction::Port => group(model, Some(FindingGroupBy::Port)),
+        GroupAction::Weakness => group(model, Some(FindingGroupBy::Weakness)),
         GroupAction::Now => order_by_now(model),
         GroupAction::Payload => group_captures(model, Some(CaptureGroupBy::Payload)),
         GroupAction::Source => group_captures(model, Some(CaptureGroupBy::Source)),

@@ -40,7 +40,7 @@ pub(crate) fn handle_verdict(model: &mut Model, action: VerdictAction, effects: 
 
 pub(crate) fn handle_decide(model: &mut Model, action: DecideAction, effects: &mut Vec<Effect>) {
     match action {
-        DecideAction::ReuseEarlier => decide(model, Draft::reusing_earlier(), false, effects),
+        DecideAction::ReuseOffered => decide(model, Draft::reusing_offered(), false, effects),
         DecideAction::More => menu_keys::open(model, None),
         DecideAction::Note => menu_keys::open(model, Some(MenuChoice::Note)),
         DecideAction::Tags => menu_keys::open(model, Some(MenuChoice::Tags)),
@@ -116,12 +116,12 @@ pub(crate) fn prompt_or_execute(
     mut hidden: Vec<IssueId>,
     effects: &mut Vec<Effect>,
 ) {
-    if pending.draft.reuses_earlier {
-        let has_earlier = |&id: &IssueId| model.earlier_decision(id).is_some();
-        pending.ids.retain(has_earlier);
-        hidden.retain(has_earlier);
+    if pending.draft.reuses_offered {
+        let has_offer = |&id: &IssueId| model.offered_verdict(id).is_some();
+        pending.ids.retain(has_offer);
+        hidden.retain(has_offer);
         if pending.ids.is_empty() && hidden.is_empty() {
-            return model.notify(Tone::Plain, "no earlier decision to reuse");
+            return model.notify(Tone::Plain, "no earlier or imported decision to reuse");
         }
     }
     let needs_prompt =
@@ -161,7 +161,7 @@ pub(crate) fn too_early(model: &mut Model, pane: Pane) -> Option<String> {
 fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Prompt {
     let asks = |findings: String| match pending.draft.verdict {
         Some(verdict) => format!("Mark {findings} as {}", verdict.phrase()),
-        None if pending.draft.reuses_earlier => format!("Reuse the earlier decision on {findings}"),
+        None if pending.draft.reuses_offered => format!("Reuse the offered decision on {findings}"),
         None => format!("Change {findings}"),
     };
     let kinds = kinds(
@@ -397,7 +397,7 @@ impl Model {
                 self.use_board_marks(&ids);
                 let selected = self.selected_id(self.navigation.focus.pane);
                 let is_of_row =
-                    ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_earlier;
+                    ids.len() == 1 && selected == Some(ids[0].0) && !draft.reuses_offered;
                 if is_rule || !is_of_row || !details.is_empty() {
                     self.notify_decided(batch, &details);
                 }

@@ -131,9 +131,9 @@ fn handle_choice(model: &mut Model, action: Option<Action>, effects: &mut Vec<Ef
             return preview(model);
         }
         Some(Action::Edit(EditAction::Accept)) => return finish(model, None, effects),
-        Some(Action::Decide(DecideAction::ReuseEarlier)) => {
+        Some(Action::Decide(DecideAction::ReuseOffered)) => {
             menu.choose(|draft| {
-                (draft.reuses_earlier, draft.scope) = (true, DecisionScope::Findings)
+                (draft.reuses_offered, draft.scope) = (true, DecisionScope::Findings)
             });
             return finish(model, None, effects);
         }

@@ -1,8 +1,10 @@
-//! A finding whose port moved: its earlier decision is offered, shown, and reused by a key.
+//! A finding whose port moved, and one whose imported file states a verdict: the decision is
+//! offered, shown, and reused by a key.
 
 use crate::findings::retest::tests::{ended, found};
 use crate::testing::*;
-use scandeck_domain::triage::{Change, IssueId, Verdict, VerdictSource};
+use scandeck_domain::triage::{Change, IssueId, Reason, Verdict, VerdictSource};
+use scandeck_wire::contract::verdict::ProposedVerdict;
 
 fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
     Finding {
@@ -113,7 +115,8 @@ fn reuse_without_offer_shows_notice() {
     select(&mut app, 13);
     app.keys("=");
     assert!(
-        app.notices().contains("no earlier decision to reuse"),
+        app.notices()
+            .contains("no earlier or imported decision to reuse"),
         "{}",
         app.notices()
     );
@@ -131,7 +134,7 @@ fn new_decision_ends_offer_of_earlier_one() {
 }
 
 #[test]
-fn menu_and_command_reuse_earlier_decision() {
+fn menu_and_command_reuse_offered_decision() {
     let mut app = app();
     select(&mut app, 12);
     app.keys("t =");
@@ -141,7 +144,7 @@ fn menu_and_command_reuse_earlier_decision() {
     app.keys("u : 'reuse is:offered' enter");
     assert_eq!(
         app.prompt().question,
-        "Reuse the earlier decision on 2 findings that match is:offered?"
+        "Reuse the offered decision on 2 findings that match is:offered?"
     );
     app.at += Duration::from_secs(1);
     app.keys("enter");
@@ -156,7 +159,7 @@ fn menu_and_command_reuse_earlier_decision() {
 }
 
 #[test]
-fn review_card_reuses_earlier_decisions_of_its_findings() {
+fn review_card_reuses_offered_decisions_of_its_findings() {
     let mut app = app();
     app.keys("b c B");
     while app
@@ -182,5 +185,67 @@ fn review_card_reuses_earlier_decisions_of_its_findings() {
             .title
             .as_str(),
         "hsts"
+    );
+}
+
+/// A finding whose file states a verdict.
+fn with_proposal(id: i64, kind: &str, verdict: Verdict) -> Finding {
+    let proposed = ProposedVerdict {
+        by: "anna".into(),
+        ..ProposedVerdict::new(verdict, "test_artifact")
+    };
+    Finding {
+        proposed: Some(Box::new(proposed)),
+        ..on_port(id, 1, kind, 443)
+    }
+}
+
+#[test]
+fn verdict_of_imported_file_applies_only_after_reuse() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    app.feed(Snapshot::Findings(table([
+        with_proposal(1, "csp", Verdict::FalsePositive),
+        // Its original is unknown.
+        with_proposal(2, "hsts", Verdict::Duplicate),
+        on_port(3, 1, "xfo", 443),
+    ])));
+    app.keys("3 / 'is:proposed' enter");
+    assert_eq!(app.model.lists.findings.rows.len(), 2);
+    let decision = |app: &TestDashboard, id: i64| {
+        let known = app.model.assessment(row(app, id)).unwrap();
+        (known.source == VerdictSource::Person).then_some((known.verdict, known.reason))
+    };
+    assert_eq!(decision(&app, 1), None);
+    select(&mut app, 1);
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("false pos"), "{frame}");
+    let effects = app.keys("=");
+    let events = crate::findings::decide::tests::recorded(&effects);
+    assert!(
+        matches!(events[..], [ref event] if matches!(event.change, Change::Decide(_))),
+        "{events:?}"
+    );
+    assert_eq!(
+        decision(&app, 1),
+        Some((Verdict::FalsePositive, Some(Reason::TestArtifact)))
+    );
+    app.keys("=");
+    assert!(
+        app.notices()
+            .contains("no earlier or imported decision to reuse"),
+        "{}",
+        app.notices()
+    );
+    app.keys("u");
+    assert_eq!(decision(&app, 1), None);
+    select(&mut app, 2);
+    app.keys("=");
+    assert_eq!(decision(&app, 2), None);
+    app.keys("enter");
+    let frame = app.frame().join("\n");
+    assert!(
+        frame.contains("the imported file says: duplicate"),
+        "{frame}"
     );
 }

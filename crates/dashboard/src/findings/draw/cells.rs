@@ -6,7 +6,9 @@ use crate::ui::{
 };
 use ratatui::text::{Line, Span};
 use scandeck_domain::table::columns::finding;
-use scandeck_domain::triage::{Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource};
+use scandeck_domain::triage::{
+    Assessment, Issue, IssueId, ListedFinding, Verdict, VerdictSource, tool_name,
+};
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text;
 use std::borrow::Cow;
@@ -76,6 +78,12 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, _| words(cx.age(issue.last_seen.get()), cx.theme.text()),
     ),
     ListColumn::<Issue>::new(
+        finding::TOOL,
+        TableColumn::fixed(TOOL).expendable(4).from(LAST_SEEN),
+        |cx, issue, _| words(tool(cx, issue).unwrap_or_default(), cx.theme.text()),
+    )
+    .fit(|column, cx| column.omitted(is_constant(shown(cx).map(|issue| tool(cx, issue))))),
+    ListColumn::<Issue>::new(
         finding::ASSIGNEE,
         TableColumn::fixed(ASSIGNEE).expendable(5),
         |cx, issue, _| assignee(cx, issue.id),
@@ -111,6 +119,8 @@ pub(crate) const FLAGS_LAYOUT: TableColumn = TableColumn::fixed(2).from(48);
 const FULL_TITLES: u16 = 100;
 /// Tables with at least this number of columns show the last sighting and full decisions.
 const LAST_SEEN: u16 = 130;
+/// Columns of the longest short name of a tool.
+const TOOL: u16 = 11;
 /// Columns of the title of the first sighting.
 const FIRST_SEEN: u16 = 10;
 /// Greatest useful width of a target.
@@ -210,6 +220,12 @@ fn full_decisions_from(cx: &Cx<'_>) -> u16 {
     names.saturating_add(others).min(LAST_SEEN)
 }
 
+/// The tool of the last scan that saw a finding.
+fn tool(cx: &Cx<'_>, issue: &Issue) -> Option<String> {
+    let scan = cx.scan(issue.task_id()?)?;
+    Some(text::clean(&tool_name(scan)).into_owned())
+}
+
 fn is_one_presence(cx: &Cx<'_>) -> bool {
     is_constant(shown(cx).map(|issue| issue.presence))
 }
@@ -252,8 +268,13 @@ pub(crate) fn widest_target(cx: &Cx<'_>) -> usize {
 pub(crate) fn has_decision(cx: &Cx<'_>, issue: &Issue) -> bool {
     let is_decided =
         |known: &Assessment| known.reopened.is_some() || known.source != VerdictSource::Nobody;
-    cx.model.assessment(issue.id).is_some_and(is_decided)
-        || issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
+    cx.model.assessment(issue.id).is_some_and(is_decided) || has_offer(cx, issue)
+}
+
+/// Whether a decision on a finding can be reused.
+fn has_offer(cx: &Cx<'_>, issue: &Issue) -> bool {
+    let may_have = issue.earlier_decision().is_some() || issue.proposed.is_some();
+    may_have && cx.model.offered_verdict(issue.id).is_some()
 }
 
 /// Whether a finding is put aside. A confirmed one still needs work, so it stays bright.
@@ -331,20 +352,16 @@ pub(crate) fn short_name(verdict: Verdict) -> String {
     verdict.word().to_owned()
 }
 
-/// The decision on a finding; an earlier decision that can be reused has a question mark, and one
-/// that is not on disk yet an ellipsis.
+/// The decision on a finding; one that is offered for reuse has a question mark, and one that is
+/// not on disk yet an ellipsis.
 pub(crate) fn decision_cell<'a>(
     cx: &Cx<'a>,
     issue: &Issue,
     name: fn(Verdict) -> String,
 ) -> Line<'a> {
     let assessment = cx.model.assessment(issue.id);
-    match cx
-        .model
-        .earlier_decision(issue.id)
-        .and_then(|before| before.shown())
-    {
-        Some((_, offered)) => words(format!("{}?", name(offered.verdict)), cx.theme.warn()),
+    match cx.model.offered_verdict(issue.id) {
+        Some(offered) => words(format!("{}?", name(offered)), cx.theme.warn()),
         None if cx.model.findings.triage.is_saving(issue.key()) => {
             saving(cx, decision(cx, assessment, name))
         }

@@ -13,6 +13,7 @@
 use crate::base::{GroupId, Pane, RowRef, Tab};
 use crate::findings::draw::detail::status;
 use crate::findings::draw::groups::{changes, counts_present};
+use crate::findings::draw::seen_by;
 use crate::findings::review::draw::text as card;
 use crate::list::{FindingGroupBy, Group};
 use crate::model::{LOOKED_AT, ReviewFacts};
@@ -21,7 +22,6 @@ use ratatui::text::{Line, Span};
 use scandeck_domain::finding::RetestGap;
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::{Issue, Presence};
-use scandeck_wire::contract::Tool;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -182,14 +182,13 @@ fn head<'a>(cx: &Cx<'a>, by: FindingGroupBy, first: &Issue, group: &Group) -> Ve
     vec![words(name, cx.theme.strong()), counts]
 }
 
-/// `Seen by  nuclei, ZAP` of a CVE that several tools reported.
-fn seen_by<'a>(cx: &Cx<'_>, issues: impl Iterator<Item = &'a Issue>) -> Option<Line<'static>> {
-    if cx.model.lists.finding_groups.by != Some(FindingGroupBy::Cve) {
+/// `Seen by  nuclei, ZAP` of a CVE or weakness that several tools reported.
+fn tools_line<'a>(cx: &Cx<'_>, issues: impl Iterator<Item = &'a Issue>) -> Option<Line<'static>> {
+    let by = cx.model.lists.finding_groups.by?;
+    if !matches!(by, FindingGroupBy::Cve | FindingGroupBy::Weakness) {
         return None;
     }
-    let scans = issues.filter_map(|issue| cx.scan(issue.task_id()?));
-    let tools: BTreeSet<String> = scans.map(|scan| Tool(scan.tool_id).to_string()).collect();
-    let tools: Vec<String> = tools.into_iter().collect();
+    let tools = seen_by::tools(cx, issues);
     (tools.len() > 1).then(|| fact(cx.theme, "Seen by", tools.join(", ")))
 }
 
@@ -230,7 +229,7 @@ fn overview(
             places(cx, affected.map(|issue| &**issue)),
         ),
     ];
-    lines.extend(seen_by(cx, issues().map(|issue| &**issue)));
+    lines.extend(tools_line(cx, issues().map(|issue| &**issue)));
     let gaps: BTreeSet<&str> = issues()
         .filter_map(|issue| issue.retest_gap())
         .map(RetestGap::reason)
@@ -250,6 +249,16 @@ fn overview(
             format::plural(offered, "finding")
         );
         lines.push(fact(cx.theme, "Reusable", moved));
+    }
+    let proposed = issues()
+        .filter(|issue| cx.model.proposal(issue.id).is_some())
+        .count();
+    if proposed > 0 {
+        let stated = format!(
+            "{} with a verdict of the imported file",
+            format::plural(proposed, "finding")
+        );
+        lines.push(fact(cx.theme, "Proposed", stated));
     }
     if let Some(issue) = facts.issues.first() {
         card::class(cx, facts, issue, width, &mut lines);

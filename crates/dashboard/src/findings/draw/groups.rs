@@ -10,7 +10,7 @@
 //! The name of a header uses the blank columns before its count.
 
 use crate::base::ShownRows;
-use crate::findings::draw::{self, cells};
+use crate::findings::draw::{self, cells, seen_by};
 use crate::list::{FindingGroupBy, Group, GroupPlace, GroupSummary, sampled_places};
 use crate::ui::{
     Cx, GridRow, ListColumn, ListPane, Room, Slot, TableColumn, ViewCache, cell, cut_line,
@@ -84,12 +84,18 @@ const COLUMNS: &[ListColumn<Issue>] = &[
         "TARGETS",
         TableColumn::fixed(7).expendable(1),
         |cx, issue, _| {
+            if is_by_weakness(cx) {
+                return words(seen_by::words(cx, [issue]), cx.theme.text());
+            }
             let age = cx.age(issue.first_seen.get());
             words(format!("{age:>7}"), cx.theme.text())
         },
     )
     .fit(fit_others)
     .header(|cx, group, _| {
+        if is_by_weakness(cx) {
+            return words(seen_by::words(cx, members(cx, group)), cx.theme.strong());
+        }
         words(
             format!("{:>7}", summary_of(cx, group).others),
             cx.theme.text(),
@@ -111,6 +117,9 @@ const COLUMNS: &[ListColumn<Issue>] = &[
 const COUNT: u16 = 5;
 /// Columns of the title of the decisions.
 const STATUS: u16 = 6;
+/// Columns of the title of the tools, and of the most tools that are shown.
+const SEEN_BY: u16 = 7;
+const MOST_SEEN_BY: u16 = 28;
 /// Columns of a zoomed list, and of a screen of five panes, that have room for whole verdicts.
 const WIDE_LIST: u16 = 120;
 const WIDE_SCREEN: u16 = 180;
@@ -122,6 +131,33 @@ const COMPARED_AMONG: usize = 10_000;
 /// The attribute of the groups.
 fn grouped_by(cx: &Cx<'_>) -> Option<FindingGroupBy> {
     cx.model.lists.finding_groups.by
+}
+
+fn is_by_weakness(cx: &Cx<'_>) -> bool {
+    grouped_by(cx) == Some(FindingGroupBy::Weakness)
+}
+
+/// The findings of a group. Of very large groups only a part is read.
+fn members<'c>(cx: &'c Cx<'_>, group: &'c Group) -> impl Iterator<Item = &'c Issue> {
+    let items = cx
+        .model
+        .data
+        .findings
+        .value()
+        .map(|table| table.items())
+        .unwrap_or_default();
+    let positions = cx.model.lists.findings.positions_in(group).take(COMPARED);
+    positions.filter_map(|at| items.get(at as usize).map(|issue| &**issue))
+}
+
+/// The host after the name of a weakness, which is on one host.
+fn host_of_weakness(cx: &Cx<'_>, group: &Group) -> Option<Span<'static>> {
+    if !is_by_weakness(cx) || !names_target(cx) {
+        return None;
+    }
+    let target = cx.finding_target(members(cx, group).next()?)?;
+    let name = format!("  {}", cx.short_target_name(target));
+    Some(Span::styled(name, cx.theme.dim()))
 }
 
 fn summary_of(cx: &Cx<'_>, group: &Group) -> GroupSummary {
@@ -152,8 +188,17 @@ fn fit_count(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
         .right()
 }
 
-/// The number of targets, or of classes of a target. The detail has the number too.
+/// The number of targets, or of classes of a target. The detail has the number too. Of weaknesses
+/// the tools that saw them.
 fn fit_others(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
+    if is_by_weakness(cx) {
+        let of_headers = sampled_headers(cx).map(|group| seen_by::words(cx, members(cx, group)));
+        let widest = of_headers.map(|tools| text::width(&tools)).max();
+        return TableColumn::flex(SEEN_BY, 1)
+            .titled("SEEN BY")
+            .content(widest.unwrap_or_default(), SEEN_BY)
+            .at_most(MOST_SEEN_BY);
+    }
     let title = match grouped_by(cx) {
         Some(FindingGroupBy::Target) => "CLASSES",
         _ => column.title,
@@ -270,7 +315,9 @@ fn sum(
 ) -> String {
     let number = |n: usize| format::thousands(n as u64);
     let groups = match by {
-        FindingGroupBy::Class | FindingGroupBy::Target => format::plural(groups, by.word()),
+        FindingGroupBy::Class | FindingGroupBy::Target | FindingGroupBy::Weakness => {
+            format::plural(groups, by.word())
+        }
         FindingGroupBy::Cve
         | FindingGroupBy::Cwe
         | FindingGroupBy::Owasp
@@ -310,9 +357,13 @@ fn header_name<'a>(cx: &Cx<'a>, group: &'a Group, room: u16) -> Line<'a> {
         sample.and_then(|issue| cx.finding_target(issue)),
     ) {
         (Some(FindingGroupBy::Target), Some(target)) => Line::from(cx.short_target_name(target)),
-        _ => groups
-            .name(group)
-            .map_or_else(Line::default, |name| cell(&name.title)),
+        _ => {
+            let mut title = groups
+                .name(group)
+                .map_or_else(Line::default, |name| cell(&name.title));
+            title.spans.extend(host_of_weakness(cx, group));
+            title
+        }
     };
     let count = format::thousands(summary_of(cx, group).count.into());
     let room = usize::from(room).saturating_sub(count.len() + 1);
@@ -455,7 +506,9 @@ fn widest(cx: &Cx<'_>) -> (usize, usize) {
     let of_place = |at: usize| match list.groups.at(at)? {
         // The name of a header has the blank columns before its count too.
         GroupPlace::Header(group) => {
-            Some((text::width(&groups.name(group)?.title).saturating_sub(2), 0))
+            let host = host_of_weakness(cx, group).map_or(0, |host| host.width());
+            let name = text::width(&groups.name(group)?.title) + host;
+            Some((name.saturating_sub(2), 0))
         }
         GroupPlace::Row(group, _) => {
             let issue = items.get(list.positions_at(at).next()? as usize)?;

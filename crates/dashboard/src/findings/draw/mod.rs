@@ -4,6 +4,7 @@
 pub mod cells;
 pub mod group_detail;
 pub mod groups;
+pub mod seen_by;
 
 pub mod detail;
 

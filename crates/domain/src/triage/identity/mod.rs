@@ -159,6 +159,21 @@ pub fn asset(target: &str) -> Shared {
     }
 }
 
+/// The host of an asset in canonical form.
+pub fn host(asset: &str) -> &str {
+    let Some((_, rest)) = asset.split_once("://") else {
+        return asset;
+    };
+    let authority = rest.split('/').next().unwrap_or(rest);
+    let bracketed = authority
+        .strip_prefix('[')
+        .and_then(|inner| inner.split_once(']'));
+    match bracketed {
+        Some((address, _)) => address,
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
 /// Placeholder asset of a finding without a known target: its id is the only identity.
 pub fn unknown_asset(finding: FindingId) -> Shared {
     format!("{UNKNOWN}{finding}").into()
@@ -301,6 +316,20 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(asset(target), canonical);
+        }
+    }
+
+    #[test]
+    fn host_of_every_asset_is_named_alike() {
+        for (target, name) in [
+            ("shop.test", "shop.test"),
+            ("https://shop.test", "shop.test"),
+            ("http://shop.test:8080/a/b", "shop.test"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("http://[2001:db8::1]:8080/", "2001:db8::1"),
+            ("ftp://shop.test", "shop.test"),
+        ] {
+            assert_eq!(host(&asset(target)), name);
         }
     }
 

@@ -96,6 +96,18 @@ fn results_at_one_place_are_separate_and_repeated_ones_are_skipped() {
 }
 
 #[test]
+fn verdict_of_the_file_is_stored_with_the_finding() {
+    let line = r#"{"vuln_id":"web.csp","name":"CSP","risk_level":1,"target_name":"a.test","fingerprint":"1","presence":"new","verdict":"false_positive","reason":"other","decided_by":"ann"}"#;
+    let collected = collect(&QueuedImport::of_file("a"), line.as_bytes(), 10).unwrap();
+    let rows = rows(collected);
+    let body: serde_json::Value = serde_json::from_str(&rows[0].finding.body).unwrap();
+    assert_eq!(
+        body["proposed"],
+        serde_json::json!({"verdict": "false_positive", "reason": "other", "by": "ann"})
+    );
+}
+
+#[test]
 fn results_without_a_target_are_counted() {
     let sarif = br#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"lint"}},"results":[
         {"ruleId":"a","message":{"text":"x"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"src/a.c"}}}]}]}]}"#;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::sql::{SqlValue, sql};
 use super::super::{StoreResult, WriteTransaction, without_nul};
+use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{
     Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId, WorkspaceId,
 };
@@ -49,6 +50,8 @@ struct ImportedBody<'a> {
     cvss: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cvssv3: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposed: Option<&'a ProposedVerdict>,
 }
 
 impl<'a> ImportedBody<'a> {
@@ -76,6 +79,7 @@ impl<'a> ImportedBody<'a> {
             epss_percentile: finding.epss_percentile,
             cvss: finding.cvss,
             cvssv3: finding.cvssv3,
+            proposed: finding.proposed.as_deref(),
         }
     }
 }

@@ -6,6 +6,7 @@
 //!             └─► --to-service: `to_service`, findings in the form of the hosted service
 //! ```
 
+mod stored_file;
 mod to_service;
 
 use std::collections::BTreeSet;
@@ -16,8 +17,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Serialize;
-use serde_json::Value;
 
 use super::findings::table;
 use super::watch::ProgressLine;
@@ -26,15 +25,12 @@ use crate::cli::import::{ImportArgs, files, print_json, print_previews};
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
-use scandeck_import::{FilePreview, SkippedEntries};
-use scandeck_wire::contract::import::{
-    FileImport, ImportState, ImportedFile, ImportedScan, NewImport,
-};
-use scandeck_wire::contract::{ImportId, Risk, ScanId};
-use scandeck_wire::text::{io_cause, plural};
+use scandeck_import::FilePreview;
+use scandeck_wire::contract::ScanId;
+use scandeck_wire::contract::import::{FileImport, ImportState, NewImport};
+use scandeck_wire::text::io_cause;
+use stored_file::StoredFile;
 
-/// Scans of an import that the lines name.
-const SHOWN_SCANS: usize = 20;
 /// How often a terminal shows how much of a file was sent.
 const PROGRESS: Duration = Duration::from_secs(1);
 
@@ -67,25 +63,6 @@ impl ImportStore {
     pub fn is_json(&self) -> bool {
         self.service.json
     }
-}
-
-/// A file of the command line, and what the service stored of it.
-#[derive(Serialize)]
-struct StoredFile {
-    #[serde(flatten)]
-    preview: FilePreview,
-    /// Absent if the file was not sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    import_id: Option<ImportId>,
-    /// The same file was imported before; the scans are those of then.
-    is_repeated: bool,
-    scans: Vec<ImportedScan>,
-    /// Results that only the service skipped.
-    #[serde(skip)]
-    skipped_there: Vec<SkippedEntries>,
-    /// With `--fail-on`: the findings that match.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matched: Option<Vec<Value>>,
 }
 
 /// A file that is sent as it was shown.
@@ -129,7 +106,7 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
         }
         let stored = run.store(client, &new, file).await?;
         if !session.out.json {
-            stored.iter().try_for_each(|file| print(session, file))?;
+            stored.iter().try_for_each(|file| file.print(session))?;
         }
         run.files.extend(stored);
     }
@@ -255,83 +232,6 @@ impl ImportRuns {
     }
 }
 
-impl StoredFile {
-    fn unsent(preview: FilePreview) -> Self {
-        Self {
-            preview,
-            import_id: None,
-            is_repeated: false,
-            scans: Vec::new(),
-            skipped_there: Vec::new(),
-            matched: None,
-        }
-    }
-
-    fn refused(preview: FilePreview, why: &str) -> Self {
-        let error = match &preview.error {
-            None => format!("not stored: {why}"),
-            Some(error) => format!("{error}; not stored: {why}"),
-        };
-        Self::unsent(FilePreview {
-            error: Some(error),
-            ..preview
-        })
-    }
-
-    /// The files of an import, in the order of the archive.
-    fn of_import(previews: Vec<FilePreview>, import: &FileImport) -> Vec<Self> {
-        let is_repeated = import.same_as.is_some();
-        let pair = |(at, shown): (usize, FilePreview)| {
-            let unknown = ImportedFile::default();
-            let imported = import.files.get(at).unwrap_or(&unknown);
-            let (reasons, had_findings) = (shown.skipped.clone(), shown.findings > 0);
-            let mut preview = match import.files.get(at) {
-                Some(imported) => stored(shown, imported),
-                None => shown,
-            };
-            let is_new = |skipped: &&SkippedEntries| {
-                let mut known = reasons.iter();
-                !known.any(|known| known.reason == skipped.reason)
-            };
-            let skipped_there = preview.skipped.iter().filter(is_new).cloned().collect();
-            if imported.scans.is_empty() && had_findings && !is_repeated {
-                let why = import.message.to_string();
-                let why = Some(why).filter(|why| !why.is_empty());
-                let why = why.unwrap_or_else(|| "nothing was stored".to_owned());
-                preview.error = preview.error.or(Some(why));
-            }
-            Self {
-                scans: imported.scans.clone(),
-                preview,
-                import_id: Some(import.id),
-                is_repeated,
-                skipped_there,
-                matched: None,
-            }
-        };
-        previews.into_iter().enumerate().map(pair).collect()
-    }
-}
-
-/// The preview with the numbers of the service, which skips results without a target.
-fn stored(preview: FilePreview, imported: &ImportedFile) -> FilePreview {
-    let number = |count: i64| u64::try_from(count).unwrap_or(0);
-    let risks = Risk::DOWN.into_iter().map(Risk::as_str);
-    let counts = risks.filter_map(|risk| Some((risk, number(*imported.by_risk.get(risk)?))));
-    let skipped = imported.skipped.iter().map(|skipped| SkippedEntries {
-        reason: skipped.reason.to_string(),
-        count: number(skipped.count),
-    });
-    let error = imported.error.as_ref().map(ToString::to_string);
-    FilePreview {
-        findings: number(imported.findings),
-        by_risk: counts.collect(),
-        skipped: skipped.collect(),
-        error: preview.error.or(error),
-        ..preview
-    }
-}
-
 /// Whether the service refused this file, and may accept another.
 fn is_about_file(error: &scandeck_client::Error) -> bool {
     matches!(error.kind, ErrorKind::Invalid | ErrorKind::Conflict)
@@ -363,49 +263,4 @@ async fn import(
     let ended = client.ended_import(begun).await;
     line.clear();
     ended
-}
-
-/// Prints what the service stored.
-fn print(session: &HeadlessSession, file: &StoredFile) -> anyhow::Result<()> {
-    let out = session.out;
-    let Some(id) = file.import_id else {
-        let refusal = file
-            .preview
-            .error
-            .as_deref()
-            .filter(|_| file.preview.format.is_some());
-        return refusal.map_or(Ok(()), |why| out.line(&format!("  {why}")));
-    };
-    for SkippedEntries { reason, count } in &file.skipped_there {
-        let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
-        out.line(&format!("  skipped   {results}: {reason}"))?;
-    }
-    if let Some(why) = file.preview.error.as_deref()
-        && file.scans.is_empty()
-    {
-        return out.line(&format!("  not stored: {why}"));
-    }
-    let scans = plural(file.scans.len(), "scan");
-    let count: i64 = file.scans.iter().map(|scan| scan.findings).sum();
-    let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
-    out.line(&match file.is_repeated {
-        true => format!("  unchanged the same file was imported before: {scans} with {findings}"),
-        false => format!("  stored    {scans} with {findings} (import {id})"),
-    })?;
-    for scan in file.scans.iter().take(SHOWN_SCANS) {
-        let (id, name) = (scan.id, &scan.target_name);
-        let count = plural(usize::try_from(scan.findings).unwrap_or(0), "finding");
-        let new = if scan.is_new_target {
-            ", new target"
-        } else {
-            ""
-        };
-        out.line(&format!("  scan {id}: {name}, {count}{new}"))?;
-    }
-    match file.scans.len().saturating_sub(SHOWN_SCANS) {
-        0 => Ok(()),
-        more => out.line(&format!(
-            "  and {more} more; `scandeck scans list` shows all"
-        )),
-    }
 }

@@ -272,7 +272,7 @@ fn lacking(entry: &ImportEntry, has_target: bool) -> Vec<&'static str> {
         ("places", is_placed),
         ("tags", !entry.tags.is_empty()),
         ("times", entry.found_at.is_some()),
-        ("proposed verdicts", entry.suppressed.is_some()),
+        ("proposed verdicts", entry.proposed.is_some()),
         ("evidence other than text", is_structured),
     ];
     let lacks = lacks.into_iter().filter(|(_, is_lacking)| *is_lacking);

@@ -187,16 +187,16 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let offers: Vec<_> = menu
         .ids
         .iter()
-        .filter_map(|&id| cx.model.earlier_decision(id)?.shown())
+        .filter_map(|&id| cx.model.offered_verdict(id))
         .collect();
-    if let Some((_, first)) = offers.first() {
+    if let Some(first) = offers.first() {
         let more = if offers.len() > 1 {
             format!(" and {} more", offers.len() - 1)
         } else {
             String::new()
         };
-        let offered = format!("{}{more}", first.verdict.phrase());
-        lines.push(line(DecideAction::ReuseEarlier, "reuse", Some(offered), ""));
+        let offered = format!("{}{more}", first.phrase());
+        lines.push(line(DecideAction::ReuseOffered, "reuse", Some(offered), ""));
     }
     lines
 }

@@ -135,6 +135,7 @@ fn head_lines(cx: &Cx<'_>, issue: &Issue) -> Vec<Line<'static>> {
     ];
     lines.extend(status::conflict_line(cx, issue));
     lines.extend(status::offer_line(cx, issue));
+    lines.extend(status::proposal_line(cx, issue));
     lines
 }
 

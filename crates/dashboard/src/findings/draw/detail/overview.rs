@@ -2,6 +2,7 @@
 
 use crate::data::ShownText;
 use crate::findings::draw::detail::{evidence, heading, indent, status, unread_line};
+use crate::findings::draw::seen_by;
 use crate::ui::{Cx, Theme, format, import_words, plain, words};
 use ratatui::text::{Line, Span};
 use scandeck_domain::query::Field;
@@ -215,7 +216,7 @@ fn with_port(target: String, port: i64) -> String {
     }
 }
 
-/// The latest scan that reported the finding.
+/// The latest scan that reported the finding, and the tools if several did.
 fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
     let Some(id) = issue.task_id() else { return };
     let mut from = format!("scan {}", cx.scan_name(id));
@@ -235,6 +236,10 @@ fn from(cx: &Cx<'_>, issue: &Issue, lines: &mut Vec<Line<'static>>) {
         (None, None) => {}
     }
     pair(cx.theme, "From", from, lines);
+    let tools = seen_by::tools(cx, [issue]);
+    if tools.len() > 1 {
+        pair(cx.theme, "Seen by", tools.join(", "), lines);
+    }
 }
 
 /// `Tags   a b`, apart from what is above.

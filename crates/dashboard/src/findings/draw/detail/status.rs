@@ -107,17 +107,36 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
         event.who,
         ago(cx, Some(event.at))
     );
+    Some(with_reuse_key(cx, &earlier))
+}
+
+/// `the imported file says: false positive by anna: test shop   = reuses the decision`.
+pub(crate) fn proposal_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
+    let proposed = issue.proposed.as_deref()?;
+    let stated = format!("the imported file says: {}", proposed.phrase());
+    let is_offered =
+        cx.model.proposal(issue.id).is_some() && cx.model.earlier_decision(issue.id).is_none();
+    Some(match is_offered {
+        true => with_reuse_key(cx, &stated),
+        false => Line::from(Span::styled(
+            text::clean(&stated).into_owned(),
+            cx.theme.dim(),
+        )),
+    })
+}
+
+fn with_reuse_key(cx: &Cx<'_>, offered: &str) -> Line<'static> {
     let key = key(
         cx,
         Context::Findings,
-        Action::Decide(DecideAction::ReuseEarlier),
+        Action::Decide(DecideAction::ReuseOffered),
     );
-    Some(Line::from(vec![
-        Span::styled(text::clean(&earlier).into_owned(), cx.theme.warn()),
+    Line::from(vec![
+        Span::styled(text::clean(offered).into_owned(), cx.theme.warn()),
         Span::raw("   "),
         Span::styled(key, cx.theme.key()),
         Span::raw(" reuses the decision"),
-    ]))
+    ])
 }
 
 /// The presence: `+ new in scan #118 Website, first seen 2m ago`.

@@ -304,23 +304,7 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
         let text = format!("last 3 decisions alike: {verdict} {separator} {key} makes a rule");
         parts.push(vec![Span::styled(text, theme.key())]);
     }
-    let offered = facts
-        .issues
-        .iter()
-        .filter(|issue| cx.model.earlier_decision(issue.id).is_some())
-        .count();
-    if offered > 0 {
-        let key = cx
-            .model
-            .keyboard
-            .keymap
-            .key_of(Context::Review, Action::Decide(DecideAction::ReuseEarlier))
-            .unwrap_or_default();
-        let moved = format::plural(offered, "finding");
-        let text =
-            format!("{moved} moved here from another port · {key} reuses the earlier decision");
-        parts.push(vec![Span::styled(text, theme.warn())]);
-    }
+    parts.extend(offer_parts(cx, facts).map(|part| vec![part]));
     if facts.more > 0 {
         let more = format::plural(facts.more, "more finding");
         parts.push(vec![Span::styled(
@@ -337,6 +321,35 @@ fn note_line(cx: &Cx<'_>, review: &Review) -> Option<Line<'static>> {
     }
     parts.extend(team_parts(cx, facts).map(|part| vec![part]));
     (!parts.is_empty()).then(|| joined(parts, "   "))
+}
+
+/// The decisions that a key reuses on findings of the card.
+fn offer_parts(cx: &Cx<'_>, facts: &ReviewFacts) -> impl Iterator<Item = Span<'static>> {
+    let key = cx
+        .model
+        .keyboard
+        .keymap
+        .key_of(Context::Review, Action::Decide(DecideAction::ReuseOffered))
+        .unwrap_or_default();
+    let issues = || facts.issues.iter();
+    let moved = issues().filter(|issue| cx.model.earlier_decision(issue.id).is_some());
+    let proposed = issues().filter(|issue| cx.model.proposal(issue.id).is_some());
+    let offers = [
+        (
+            moved.count(),
+            format!("moved here from another port · {key} reuses the earlier decision"),
+        ),
+        (
+            proposed.count(),
+            format!("with a verdict of the imported file · {key} reuses it"),
+        ),
+    ];
+    let style = cx.theme.warn();
+    let offers = offers.into_iter().filter(|(count, _)| *count > 0);
+    offers.map(move |(count, text)| {
+        let findings = format::plural(count, "finding");
+        Span::styled(format!("{findings} {text}"), style)
+    })
 }
 
 /// Members who have findings of the card in review, are assigned to them, or look at them.
