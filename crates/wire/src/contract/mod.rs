@@ -106,6 +106,7 @@ pub mod lenient;
 pub mod list;
 pub mod logger;
 pub mod missing_scanner;
+pub mod proof;
 pub mod report;
 pub mod scan;
 pub mod schedule;
