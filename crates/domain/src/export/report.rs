@@ -1,13 +1,15 @@
 //! The report with decisions, by the writers that the service uses too.
 
 use std::io;
+use std::sync::Arc;
 
 use super::{Export, ExportError, ExportFile, ExportRow};
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
 use crate::triage::explain::{ExplanationLine, lines};
 use crate::triage::{
-    AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
+    AbsenceProof, Assessment, EarlierCorrelation, Presence, Reason, ScanSighting, TimelineEntry,
+    Verdict, VerdictSource,
 };
 use scandeck_report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
@@ -118,13 +120,13 @@ fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
     })
 }
 
-/// Why the presence of a finding is not unchanged. A report has no keys and no commands.
+/// Why the presence of a finding is not unchanged, or its proof. A report has no keys and no
+/// commands.
 fn why(row: &ExportRow) -> Vec<String> {
-    let Some(known) = row
-        .correlation
-        .as_ref()
-        .filter(|_| row.issue.presence != Presence::Unchanged)
-    else {
+    let is_shown = |known: &&Arc<EarlierCorrelation>| {
+        row.issue.presence != Presence::Unchanged || known.last_proof(&row.issue).is_some()
+    };
+    let Some(known) = row.correlation.as_ref().filter(is_shown) else {
         return Vec::new();
     };
     let explanation = known.explain(&row.issue, &row.assessment, &|finding| {

@@ -7,13 +7,14 @@
 //!   Test      net.redis.open has no result in scan #121
 //!             port 6379: was tested, now not tested
 //!   Evidence  not compared: the later scan has none
+//!   Proof     gone: the target no longer has this address, by anna, 2026-11-22 10:00:00
 //!   Decision  confirmed by anna, 2026-11-20 14:06:00
 //!   Next      s repeats scan #118 with its parameters
 //! ```
 
 use super::{
-    ComparedValue, EvidenceComparison, ExplainedDecision, ExplainedScan, ExplainedTest,
-    PresenceExplanation, ScanRole, SettlingStep,
+    ComparedValue, EvidenceComparison, ExplainedDecision, ExplainedProof, ExplainedScan,
+    ExplainedTest, PresenceExplanation, ScanRole, SettlingStep,
 };
 use crate::finding::{Presence, PresenceReason, Reason};
 use crate::triage::issue::VerdictSource;
@@ -76,6 +77,12 @@ pub fn lines(
     if !explanation.scans.is_empty() {
         add(&mut all, "Evidence", evidence_lines(explanation));
     }
+    let proof = explanation.proof.as_ref();
+    add(
+        &mut all,
+        "Proof",
+        proof.map(proof_lines).unwrap_or_default(),
+    );
     add(&mut all, "Decision", decision_lines(explanation));
     let steps = explanation.steps.iter().filter_map(|one| step(*one));
     add(
@@ -208,6 +215,17 @@ fn change_lines(change: &ComparedValue) -> Vec<Toned> {
     let now = change.now.iter();
     let now = now.map(|value| toned(format!("+ {name}{}", cut(value)), LineTone::Now));
     then.chain(now).collect()
+}
+
+/// `gone: the target no longer has this address, by anna, 2026-11-20 14:06:00`, and both answers.
+fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
+    let (proof, who, at) = (&explained.proof, &explained.who, explained.at);
+    vec![
+        plain(format!("{}, by {who}, {at}", proof.phrase())),
+        plain(cut(&format!("{} {}", proof.method, proof.url))),
+        toned(format!("- {}", cut(&proof.then.summary())), LineTone::Then),
+        toned(format!("+ {}", cut(&proof.summary())), LineTone::Now),
+    ]
 }
 
 fn decision_lines(explanation: &PresenceExplanation) -> Vec<Toned> {

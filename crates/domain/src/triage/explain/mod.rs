@@ -5,7 +5,7 @@
 //!   EarlierCorrelation::presence_of ─► reason, compared scans ─┐
 //!   parameters, coverage of the scans ─► test_run.rs ──────────┼─► PresenceExplanation ─┬─► lines.rs: people
 //!   evidence then and now ─► parts.rs ─────────────────────────┤                        └─► json.rs: programs
-//!   decisions, rule, baseline ─────────────────────────────────┘
+//!   decisions, rule, baseline, proof ──────────────────────────┘
 //! ```
 
 mod json;
@@ -29,6 +29,7 @@ use super::state::TriageState;
 use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
+use crate::proof::FindingProof;
 use scandeck_wire::contract::{FindingId, Scan, ScanId, Shared, Stamp, Tool};
 
 pub use lines::{ExplanationLine, LineTone, lines};
@@ -64,6 +65,8 @@ pub struct PresenceExplanation {
     pub decisions: Vec<ExplainedDecision>,
     /// Why the decision no longer holds.
     pub reopened: Option<ReopenCause>,
+    /// The last proof.
+    pub proof: Option<ExplainedProof>,
     /// The steps that settle it, the best first.
     pub steps: Vec<SettlingStep>,
 }
@@ -97,6 +100,14 @@ pub struct ExplainedDecision {
     pub rule: Option<Shared>,
     pub reason: Option<Reason>,
     pub until: Option<Date>,
+}
+
+/// A request of the evidence that was sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplainedProof {
+    pub proof: FindingProof,
+    pub who: Shared,
+    pub at: Stamp,
 }
 
 /// A step that settles an open question about a finding.
@@ -147,8 +158,20 @@ impl EarlierCorrelation {
             baseline: self.explained_baseline(reason),
             decisions: decisions(issue, assessment, &self.input.state),
             reopened: assessment.reopened,
+            proof: self.last_proof(issue),
             steps: steps(reason, compared, !found_by.is_some_and(is_imported)),
         }
+    }
+
+    /// The last proof of an issue.
+    pub fn last_proof(&self, issue: &Issue) -> Option<ExplainedProof> {
+        let decided = self.input.state.finding_state(issue.key())?;
+        let (event, proof) = decided.proven().next_back()?;
+        Some(ExplainedProof {
+            proof: proof.clone(),
+            who: event.who.clone(),
+            at: event.at,
+        })
     }
 
     fn explained_scans(
