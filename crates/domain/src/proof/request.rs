@@ -32,6 +32,8 @@ const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "session",
 const HIDDEN: char = '•';
 /// The header that asks caches for the answer of the target.
 const NO_CACHE: (&str, &str) = ("Cache-Control", "no-cache");
+/// What is accepted if the evidence does not name it.
+const ACCEPT: (&str, &str) = ("Accept", "*/*");
 const USER_AGENT: (&str, &str) = (
     "User-Agent",
     concat!("scandeck/", env!("CARGO_PKG_VERSION"), " (proof)"),
@@ -112,6 +114,10 @@ impl ProofRequest {
         };
         for header in found.headers {
             request.add(header, send);
+        }
+        let mut names = request.headers.iter().map(|header| header.name.as_str());
+        if !names.any(|name| name.eq_ignore_ascii_case(ACCEPT.0)) {
+            request.headers.push(named_header(ACCEPT));
         }
         let is_sent = |name: &String| has(&request.credentials, name);
         match send.iter().all(is_sent) {
