@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, explain, decide, export.
+//! `scandeck findings`: list, show, explain, prove, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
+use super::prove::{self, ProveArgs};
 use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
@@ -60,6 +61,8 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
+    /// Send the request in the evidence again; the exit code is 3 if one is still there
+    Prove(ProveArgs),
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
     Decide(Box<DecideArgs>),
     /// Export findings with their decisions
@@ -145,6 +148,7 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
+        FindingsCommand::Prove(args) => return prove::run(&session, args).await,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
     }
