@@ -12,12 +12,19 @@ use crate::service::runner::{finding, tested};
 /// A service with one finding, whose evidence has this request to `target`.
 async fn found(method: &str, target: &str) -> (CliFixture, String) {
     let cli = CliFixture::new().await;
-    let row = [format!("{method} {target}"), "200".into(), "GET, TRACE".into()];
+    let row = [
+        format!("{method} {target}"),
+        "200".into(),
+        "GET, TRACE".into(),
+    ];
     let traced = NewFinding {
         evidence: Evidence::table(&["Request", "Status", "Allow"], [Vec::from(row)]),
         ..finding("web.method.trace", Risk::Medium, "")
     };
-    let events = vec![ScanEvent::Planned(10), tested("web.methods", 10, vec![traced])];
+    let events = vec![
+        ScanEvent::Planned(10),
+        tested("web.methods", 10, vec![traced]),
+    ];
     cli.service.runner.set_events(events);
     let target = cli.service.target("127.0.0.1").await;
     let scan = cli.service.scan(target).await;
@@ -30,7 +37,10 @@ async fn found(method: &str, target: &str) -> (CliFixture, String) {
 async fn answer_with(server: &MockServer, allowed: &str) {
     server.reset().await;
     let response = ResponseTemplate::new(200).insert_header("allow", allowed);
-    Mock::given(any()).respond_with(response).mount(server).await;
+    Mock::given(any())
+        .respond_with(response)
+        .mount(server)
+        .await;
 }
 
 #[tokio::test]

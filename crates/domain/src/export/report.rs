@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::{Export, ExportError, ExportFile, ExportRow};
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
-use crate::triage::explain::{ExplanationLine, lines};
+use crate::triage::explain::{ExplainedProof, ExplanationLine, lines};
 use crate::triage::{
-    AbsenceProof, Assessment, EarlierCorrelation, Presence, Reason, ScanSighting, TimelineEntry,
-    Verdict, VerdictSource,
+    AbsenceProof, Assessment, EarlierCorrelation, ListedFinding, Presence, Reason, ScanSighting,
+    TimelineEntry, Verdict, VerdictSource,
 };
 use scandeck_report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
@@ -124,14 +124,14 @@ fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
 /// commands.
 fn why(row: &ExportRow) -> Vec<String> {
     let is_shown = |known: &&Arc<EarlierCorrelation>| {
-        row.issue.presence != Presence::Unchanged || known.last_proof(&row.issue).is_some()
+        row.issue.presence != Presence::Unchanged
+            || ExplainedProof::last(&row.issue, known.state()).is_some()
     };
     let Some(known) = row.correlation.as_ref().filter(is_shown) else {
         return Vec::new();
     };
-    let explanation = known.explain(&row.issue, &row.assessment, &|finding| {
-        finding.texts().map_err(|error| io_cause(&error))
-    });
+    let read = |finding: &ListedFinding| finding.texts().map_err(|error| io_cause(&error));
+    let explanation = known.explain(&row.issue, &row.assessment, known.state(), &read);
     let shown = lines(&explanation, |_| None);
     shown.iter().map(ExplanationLine::printed).collect()
 }

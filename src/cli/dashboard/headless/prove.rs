@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::findings::{is_named, not_found};
 use super::rows::FindingRows;
-use super::{HeadlessSession, decisions, exit};
+use super::{HeadlessSession, decisions, exit, explain};
 use crate::cli::error::CliError;
 use crate::cli::stdio;
 use scandeck_client::{ProofScope, send_proof};
@@ -214,18 +214,8 @@ impl ProofAttempt<'_> {
         lines.push(labelled("Then", &proof.then.summary()));
         lines.push(labelled("Now", &proof.summary()));
         lines.push(labelled("Proof", &proof.phrase()));
-        lines.extend(proof.verdict().map(|verdict| {
-            let id = self.row.issue.finding.id.to_string();
-            let words = [
-                "scandeck",
-                "findings",
-                "decide",
-                id.as_str(),
-                "--verdict",
-                verdict.as_str(),
-            ];
-            labelled("Next", &text::command_line(words))
-        }));
+        let decide = |verdict| labelled("Next", &explain::decide(self.row, verdict));
+        lines.extend(proof.verdict().map(decide));
         lines
     }
 }

@@ -94,6 +94,8 @@ fn decision(decision: &ExplainedDecision) -> Value {
 
 fn step(step: SettlingStep) -> Value {
     match step {
+        SettlingStep::Confirm => json!({"step": "confirm"}),
+        SettlingStep::Fix => json!({"step": "fix"}),
         SettlingStep::Retest(scan) => json!({"step": "retest", "scan_id": scan}),
         SettlingStep::OpenScan(scan) => json!({"step": "open_scan", "scan_id": scan}),
         SettlingStep::Compare { before, after } => {

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   Because   not retested: the later scan used other ports
+//!   Proof     gone: the target no longer has this address, by anna, 2026-11-22 10:00:00
 //!   Scans     #118  2026-11-20 14:05:00  found it         Port scan, finished
 //!             #121  2026-11-22 09:00:00  did not test it  Port scan, finished
 //!   Test      net.redis.open has no result in scan #121
 //!             port 6379: was tested, now not tested
 //!   Evidence  not compared: the later scan has none
-//!   Proof     gone: the target no longer has this address, by anna, 2026-11-22 10:00:00
 //!   Decision  confirmed by anna, 2026-11-20 14:06:00
 //!   Next      s repeats scan #118 with its parameters
 //! ```
@@ -66,6 +66,12 @@ pub fn lines(
 ) -> Vec<ExplanationLine> {
     let mut all = Vec::new();
     add(&mut all, "Because", vec![because(explanation)]);
+    let proof = explanation.proof.as_ref();
+    add(
+        &mut all,
+        "Proof",
+        proof.map(proof_lines).unwrap_or_default(),
+    );
     add(
         &mut all,
         "Scans",
@@ -77,12 +83,6 @@ pub fn lines(
     if !explanation.scans.is_empty() {
         add(&mut all, "Evidence", evidence_lines(explanation));
     }
-    let proof = explanation.proof.as_ref();
-    add(
-        &mut all,
-        "Proof",
-        proof.map(proof_lines).unwrap_or_default(),
-    );
     add(&mut all, "Decision", decision_lines(explanation));
     let steps = explanation.steps.iter().filter_map(|one| step(*one));
     add(

@@ -29,7 +29,7 @@ use super::state::TriageState;
 use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
-use crate::proof::FindingProof;
+use crate::proof::{FindingProof, ProofOutcome};
 use scandeck_wire::contract::{FindingId, Scan, ScanId, Shared, Stamp, Tool};
 
 pub use lines::{ExplanationLine, LineTone, lines};
@@ -113,6 +113,10 @@ pub struct ExplainedProof {
 /// A step that settles an open question about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettlingStep {
+    /// Confirm it: the last proof shows that it is still there.
+    Confirm,
+    /// Mark it as fixed: the last proof shows that it is gone.
+    Fix,
     /// Repeat the scan that found it, with its parameters.
     Retest(ScanId),
     /// Look at the tests of a scan.
@@ -134,17 +138,26 @@ impl EarlierCorrelation {
             .collect()
     }
 
-    /// Why an issue has its presence.
+    /// The decisions when the rows were made.
+    pub fn state(&self) -> &TriageState {
+        &self.input.state
+    }
+
+    /// Why an issue has its presence, with the decisions of `state`.
     pub fn explain(
         &self,
         issue: &Issue,
         assessment: &Assessment,
+        state: &TriageState,
         read: &ReadTexts<'_>,
     ) -> PresenceExplanation {
         let result = self.presence_of(issue);
         let (reason, compared) = (result.reason, result.compared);
         let scan = |id: ScanId| self.scans.scan(id).map(|scan| &**scan);
         let [found_by, with] = [compared.found_by, compared.with].map(|id| id.and_then(scan));
+        let proof = ExplainedProof::last(issue, state);
+        let decide = proof.as_ref().and_then(|proof| proof.step(assessment));
+        let can_repeat = !found_by.is_some_and(is_imported);
         PresenceExplanation {
             finding: issue.finding.id,
             key: issue.key(),
@@ -156,22 +169,14 @@ impl EarlierCorrelation {
             }),
             evidence: self.evidence(reason, compared, read),
             baseline: self.explained_baseline(reason),
-            decisions: decisions(issue, assessment, &self.input.state),
+            decisions: decisions(issue, assessment, state),
             reopened: assessment.reopened,
-            proof: self.last_proof(issue),
-            steps: steps(reason, compared, !found_by.is_some_and(is_imported)),
+            proof,
+            steps: decide
+                .into_iter()
+                .chain(steps(reason, compared, can_repeat))
+                .collect(),
         }
-    }
-
-    /// The last proof of an issue.
-    pub fn last_proof(&self, issue: &Issue) -> Option<ExplainedProof> {
-        let decided = self.input.state.finding_state(issue.key())?;
-        let (event, proof) = decided.proven().next_back()?;
-        Some(ExplainedProof {
-            proof: proof.clone(),
-            who: event.who.clone(),
-            at: event.at,
-        })
     }
 
     fn explained_scans(
@@ -248,6 +253,36 @@ impl EarlierCorrelation {
             who: event.who.clone(),
             at: event.at,
         })
+    }
+}
+
+impl ExplainedProof {
+    /// The last proof of an issue.
+    pub fn last(issue: &Issue, state: &TriageState) -> Option<Self> {
+        let decided = state.finding_state(issue.key())?;
+        let (event, proof) = decided.proven().next_back()?;
+        Some(Self {
+            proof: proof.clone(),
+            who: event.who.clone(),
+            at: event.at,
+        })
+    }
+
+    /// The decision that the proof suggests, unless somebody decided since.
+    fn step(&self, assessment: &Assessment) -> Option<SettlingStep> {
+        let is_later = assessment.at.is_none_or(|decided| decided <= self.at);
+        let current = assessment.verdict;
+        match self.proof.outcome() {
+            ProofOutcome::StillThere if is_later && current != Verdict::Confirmed => {
+                let is_open = assessment.is_undecided() || current == Verdict::Fixed;
+                is_open.then_some(SettlingStep::Confirm)
+            }
+            ProofOutcome::Gone if is_later && current != Verdict::Fixed => {
+                let is_open = assessment.is_undecided() || current == Verdict::Confirmed;
+                is_open.then_some(SettlingStep::Fix)
+            }
+            _ => None,
+        }
     }
 }
 

@@ -16,7 +16,8 @@ fn explained(fixture: &TriageFixture) -> Vec<PresenceExplanation> {
     let rows = fixture.rows();
     let each = rows.issues.items().iter().zip(rows.assessments.iter());
     each.map(|(issue, assessment)| {
-        rows.earlier.explain(issue, assessment, &|finding| {
+        let state = rows.earlier.state();
+        rows.earlier.explain(issue, assessment, state, &|finding| {
             finding.texts().map_err(|error| error.to_string())
         })
     })
@@ -337,12 +338,15 @@ fn last_proof_is_explained_until_it_is_undone() {
     }
     let explanation = only(&fixture);
     assert_eq!(explanation.json()["proof"]["outcome"], "gone");
+    assert_eq!(explanation.steps[0], SettlingStep::Fix);
     let line = "Proof     gone: the target no longer has this address, by ann, 2026-11-21 12:02:00";
     let lines = printed(&explanation);
     assert!(lines.iter().any(|one| one == line), "{lines:#?}");
     let batch = fixture.ann.state.last_done("ann").unwrap();
     fixture.ann.undoes(batch);
-    assert_eq!(only(&fixture).json()["proof"]["outcome"], "still_there");
+    let explanation = only(&fixture);
+    assert_eq!(explanation.json()["proof"]["outcome"], "still_there");
+    assert_eq!(explanation.steps[0], SettlingStep::Confirm);
 }
 
 #[test]
