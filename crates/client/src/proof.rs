@@ -206,11 +206,11 @@ mod tests {
     use wiremock::{Mock, MockServer, ResponseTemplate};
 
     use super::*;
-    use scandeck_wire::contract::Evidence;
+    use scandeck_wire::contract::{Evidence, Tool};
 
     fn planned(url: &str) -> ProofRequest {
         let evidence = Evidence::table(&["URL"], [vec![url.to_owned()]]);
-        ProofRequest::plan(&evidence, None, &[]).unwrap()
+        ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &[]).unwrap()
     }
 
     fn everywhere() -> ProofScope {

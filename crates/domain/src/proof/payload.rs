@@ -40,7 +40,7 @@ const DECODINGS: usize = 3;
 
 /// Whether the request of a finding carries a payload. In doubt it does.
 pub fn carries_payload(request: &FindingRequest, row: &FirstRow, tool: Option<Tool>) -> bool {
-    tool.is_some_and(is_attacking)
+    tool.is_none_or(is_attacking)
         || PAYLOAD_COLUMNS
             .iter()
             .any(|title| row.cell(title).is_some())

@@ -126,12 +126,12 @@ fn digest(request: &ProofRequest, headers: &[Shared], answer: Option<&ProofAnswe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scandeck_wire::contract::Evidence;
+    use scandeck_wire::contract::{Evidence, Tool};
 
     fn planned() -> (ProofRequest, ExpectedAnswer) {
         let row = ["GET http://a.test/.env", "200"].map(str::to_owned);
         let evidence = Evidence::table(&["Request", "Status"], [Vec::from(row)]);
-        let request = ProofRequest::plan(&evidence, None, &[]).unwrap();
+        let request = ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &[]).unwrap();
         (request, ExpectedAnswer::of(&evidence))
     }
 

@@ -80,7 +80,8 @@ impl ProofRefusal {
 }
 
 impl ProofRequest {
-    /// The request of evidence that this tool reported. Of the headers with credentials, only those
+    /// The request of evidence that this tool reported. An unknown tool may have sent a payload. Of the
+    /// headers with credentials, only those
     /// in `send` are sent.
     ///
     /// # Errors
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(refused.unwrap_err(), ProofRefusal::NoRequest);
         let row = ["http://a.test/", "id"].map(str::to_owned);
         let attacked = Evidence::table(&["URL", "Parameter"], [Vec::from(row)]);
-        let refused = ProofRequest::plan(&attacked, None, &[]);
+        let refused = ProofRequest::plan(&attacked, Some(Tool::WEBSITE), &[]);
         assert_eq!(refused.unwrap_err(), ProofRefusal::Payload);
     }
 
