@@ -40,7 +40,7 @@ impl ProofAnswer {
         let first = lines.next().unwrap_or_default();
         let status = first
             .strip_prefix("HTTP/")
-            .and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
+            .and_then(|rest| rest.split(' ').nth(1)?.parse::<u16>().ok());
         match status {
             Some(_) => Self {
                 status,

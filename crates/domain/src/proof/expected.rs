@@ -30,7 +30,7 @@ impl ExpectedAnswer {
             .cell("Response")
             .map(ProofAnswer::parse)
             .unwrap_or_default();
-        let status = row.cell("Status").and_then(|cell| cell.parse().ok());
+        let status = row.cell("Status").and_then(|cell| cell.parse::<u16>().ok());
         answer.status = answer.status.or(status);
         let matched = row.cell("Matched").unwrap_or_default();
         Self {

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-use crate::finding_request::{FindingRequest, FirstRow};
+use crate::finding_request::{FindingRequest, FirstRow, RequestHeader};
 use scandeck_wire::contract::Tool;
 
 /// Columns of evidence that name what was put into a request.
@@ -31,6 +31,14 @@ const BROWSER_HEADERS: [&str; 8] = [
     "sec-fetch-site",
     "upgrade-insecure-requests",
 ];
+/// Headers that make some servers see another method or address.
+const OVERRIDES: [&str; 5] = [
+    "x-http-method-override",
+    "x-http-method",
+    "x-method-override",
+    "x-original-url",
+    "x-rewrite-url",
+];
 /// Characters that the addresses of pages do not have, but payloads do.
 const MARKS: &[char] = &[
     '\'', '"', '<', '>', ';', '(', ')', '{', '}', '[', ']', '|', '$', '`', '\\', '*', '^',
@@ -38,19 +46,24 @@ const MARKS: &[char] = &[
 /// Codings of percent signs that are removed.
 const DECODINGS: usize = 3;
 
-/// Whether the request of a finding carries a payload. In doubt it does.
+/// Whether the request of a finding carries a payload. In doubt it does, as of an unknown tool.
 pub fn carries_payload(request: &FindingRequest, row: &FirstRow, tool: Option<Tool>) -> bool {
     tool.is_none_or(is_attacking)
         || PAYLOAD_COLUMNS
             .iter()
             .any(|title| row.cell(title).is_some())
         || has_marks(after_host(&request.url))
-        || request.headers.iter().any(|header| {
-            let is_of_browser = BROWSER_HEADERS
-                .iter()
-                .any(|name| header.name.eq_ignore_ascii_case(name));
-            !is_of_browser && !header.is_credential() && has_marks(&header.value)
-        })
+        || request.headers.iter().any(is_suspect)
+}
+
+fn is_suspect(header: &RequestHeader) -> bool {
+    let is_among = |names: &[&str]| {
+        names
+            .iter()
+            .any(|name| header.name.eq_ignore_ascii_case(name))
+    };
+    let is_usual = is_among(&BROWSER_HEADERS) || header.is_credential();
+    is_among(&OVERRIDES) || !is_usual && has_marks(&header.value)
 }
 
 fn is_attacking(tool: Tool) -> bool {

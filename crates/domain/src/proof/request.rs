@@ -80,9 +80,8 @@ impl ProofRefusal {
 }
 
 impl ProofRequest {
-    /// The request of evidence that this tool reported. An unknown tool may have sent a payload. Of the
-    /// headers with credentials, only those
-    /// in `send` are sent.
+    /// The request of evidence that this tool reported; an unknown tool may have sent a payload. Of
+    /// the headers with credentials, only those in `send` are sent.
     ///
     /// # Errors
     /// Why it is not sent again.
@@ -241,6 +240,10 @@ mod tests {
             ("GET /?q=%3Cb%3E HTTP/1.1\n\n", ProofRefusal::Payload),
             (
                 "GET / HTTP/1.1\nX-Forwarded-For: ${jndi:x}\n\n",
+                ProofRefusal::Payload,
+            ),
+            (
+                "GET / HTTP/1.1\nX-HTTP-Method-Override: DELETE\n\n",
                 ProofRefusal::Payload,
             ),
             (
