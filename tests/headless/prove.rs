@@ -70,6 +70,13 @@ async fn proof_is_judged_saved_and_explained() {
     assert_eq!(explained["proof"]["outcome"], "gone", "{explained}");
     let events = cli.does(&["triage", "export"]).await;
     assert_eq!(events.matches(r#""proof":{"#).count(), 2, "{events}");
+    cli.does(&["case", "new", "--workspace", "1", "-o", "w.case"])
+        .await;
+    let shown = cli.does(&["case", "show", "w.case"]).await;
+    assert!(
+        shown.contains("proof") && shown.contains("still there: "),
+        "{shown}"
+    );
     cli.service.stop().await;
 }
 

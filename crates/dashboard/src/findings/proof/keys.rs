@@ -19,6 +19,10 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(issue) = model.issue_at_hand().cloned() else {
         return model.notify(Tone::Plain, "select one finding to prove it");
     };
+    // A proof is a part of the history of the finding.
+    if let Some(why) = model.cannot_decide() {
+        return model.notify(Tone::Bad, why);
+    }
     let purpose = FindingUse::Prove(issue.id);
     if !model.must_read_findings(purpose, slice::from_ref(&issue.finding), effects) {
         ask(model, issue.id, &[]);
@@ -112,10 +116,7 @@ fn record(
     let change = Change::Proof(Box::new(proof.clone()));
     let recorded = model.record(vec![(planned.subject.clone(), change)], effects);
     if recorded.is_none() {
-        return model.notify(
-            Tone::Bad,
-            "proof not saved: the decision store is not open, or this key may only read",
-        );
+        return model.notify(Tone::Bad, "proof not saved: the decision store is not open");
     }
     let listed = model.data.findings.value();
     let issue = listed.and_then(|all| all.get(planned.issue)).cloned();
