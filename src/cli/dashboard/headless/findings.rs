@@ -216,6 +216,9 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
                 value["verdict"] = serde_json::json!(row.stated_verdict());
                 // The verdict names the cause already.
                 value["again"] = Value::Null;
+                if let Some(proof) = &row.proof {
+                    value["proof"] = Value::from(proof.phrase());
+                }
                 put_words(&mut value);
             }
             session.out.labelled(&value, LABELS)

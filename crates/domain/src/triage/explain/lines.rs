@@ -217,11 +217,11 @@ fn change_lines(change: &ComparedValue) -> Vec<Toned> {
     then.chain(now).collect()
 }
 
-/// `gone: the target no longer has this address, by anna, 2026-11-20 14:06:00`, and both answers.
+/// The outcome, the request, and both answers in short.
 fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
-    let (proof, who, at) = (&explained.proof, &explained.who, explained.at);
+    let proof = &explained.proof;
     vec![
-        plain(format!("{}, by {who}, {at}", proof.phrase())),
+        plain(explained.phrase()),
         plain(cut(&format!("{} {}", proof.method, proof.url))),
         toned(format!("- {}", cut(&proof.then.summary())), LineTone::Then),
         toned(format!("+ {}", cut(&proof.summary())), LineTone::Now),

@@ -268,6 +268,11 @@ impl ExplainedProof {
         })
     }
 
+    /// `gone: the target no longer has this address, by anna, 2026-11-20 14:06:00`
+    pub fn phrase(&self) -> String {
+        format!("{}, by {}, {}", self.proof.phrase(), self.who, self.at)
+    }
+
     /// The decision that the proof suggests, unless somebody decided since.
     fn step(&self, assessment: &Assessment) -> Option<SettlingStep> {
         let is_later = assessment.at.is_none_or(|decided| decided <= self.at);
