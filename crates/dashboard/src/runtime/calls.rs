@@ -4,7 +4,7 @@ use crate::base::{Call, CallAnswer, FileToImport, PlannedProof};
 use crate::config::Environment;
 use crate::runtime::local::proof_scope;
 use crate::runtime::{CaptureArchiver, NewFile, files, result_files};
-use scandeck_client::{Client, Download, Problem, replay, send_proof};
+use scandeck_client::{Client, Download, Problem, ProofScope, replay, send_proof};
 use scandeck_domain::oob::unattributed;
 use scandeck_domain::proof::FindingProof;
 use scandeck_wire::contract::import::ImportState;
@@ -123,16 +123,16 @@ fn not_replayed(error: scandeck_client::Error) -> Problem {
 
 /// Sends the request of a finding from this machine, whose scope file decides.
 async fn prove(planned: &PlannedProof) -> Result<FindingProof, Problem> {
-    let environment =
-        Environment::of_process().map_err(|error| Problem::local(error.to_string()))?;
-    let scope = proof_scope(&environment.state_dir().service_dir())
-        .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))?;
-    let received = send_proof(&planned.request, &scope).await?;
-    Ok(FindingProof::new(
-        &planned.request,
-        &planned.expected,
-        received,
-    ))
+    let (request, expected) = (&planned.request, &planned.expected);
+    let received = send_proof(request, &scope_of_proofs()?).await?;
+    Ok(FindingProof::new(request, expected, received))
+}
+
+fn scope_of_proofs() -> Result<ProofScope, Problem> {
+    let environment = Environment::of_process();
+    let environment = environment.map_err(|error| Problem::local(error.to_string()))?;
+    proof_scope(&environment.state_dir().service_dir())
+        .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
 }
 
 async fn download_wordlist(

@@ -47,7 +47,11 @@ const MARKS: &[char] = &[
 const DECODINGS: usize = 3;
 
 /// Whether the request of a finding carries a payload. In doubt it does, as of an unknown tool.
-pub fn carries_payload(request: &FindingRequest, row: &FirstRow, tool: Option<Tool>) -> bool {
+pub(super) fn carries_payload(
+    request: &FindingRequest,
+    row: &FirstRow,
+    tool: Option<Tool>,
+) -> bool {
     tool.is_none_or(is_attacking)
         || PAYLOAD_COLUMNS
             .iter()

@@ -27,7 +27,7 @@ use scandeck_domain::proof::{
 };
 use scandeck_domain::triage::{Change, Subject};
 use scandeck_wire::contract::{Evidence, Shared, Tool};
-use scandeck_wire::text;
+use scandeck_wire::text::{self, io_cause};
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
@@ -74,7 +74,7 @@ pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<E
     let who = session.author().await?;
     let mut attempts = Vec::new();
     for row in selected {
-        let result = prove(row, &args.send, &scope).await?;
+        let result = prove(row, &args.send, &scope).await;
         attempts.push(ProofAttempt { row, result });
     }
     let changes: Vec<(Shared, Subject, Change)> = attempts.iter().filter_map(change).collect();
@@ -115,24 +115,17 @@ async fn prove(
     row: &ExportRow,
     send: &[String],
     scope: &ProofScope,
-) -> anyhow::Result<Result<FindingProof, UnsentProof>> {
-    let texts = row.issue.texts()?;
+) -> Result<FindingProof, UnsentProof> {
+    let texts = row.issue.texts();
+    let texts = texts.map_err(|error| UnsentProof::new("no_evidence", &io_cause(&error)))?;
     let evidence = &texts.vuln_evidence;
-    let request = match ProofRequest::plan(evidence, row.tool.map(Tool), send) {
-        Ok(request) => request,
-        Err(refusal) => return Ok(Err(UnsentProof::refused(refusal, evidence))),
-    };
-    Ok(match send_proof(&request, scope).await {
-        Ok(received) => {
-            let expected = ExpectedAnswer::of(evidence);
-            Ok(FindingProof::new(&request, &expected, received))
-        }
-        Err(error) => Err(UnsentProof {
-            code: "not_sent",
-            because: error.to_string(),
-            curl: None,
-        }),
-    })
+    let request = ProofRequest::plan(evidence, row.tool.map(Tool), send)
+        .map_err(|refusal| UnsentProof::refused(refusal, evidence))?;
+    let received = send_proof(&request, scope)
+        .await
+        .map_err(|error| UnsentProof::new("not_sent", &error))?;
+    let expected = ExpectedAnswer::of(evidence);
+    Ok(FindingProof::new(&request, &expected, received))
 }
 
 fn change(attempt: &ProofAttempt<'_>) -> Option<(Shared, Subject, Change)> {
@@ -161,11 +154,18 @@ fn exit_code(attempts: &[ProofAttempt<'_>]) -> ExitCode {
 }
 
 impl UnsentProof {
+    fn new(code: &'static str, because: &dyn std::fmt::Display) -> Self {
+        Self {
+            code,
+            because: because.to_string(),
+            curl: None,
+        }
+    }
+
     fn refused(refusal: ProofRefusal, evidence: &Evidence) -> Self {
         Self {
-            code: refusal.as_str(),
-            because: refusal.reason().to_owned(),
             curl: FindingRequest::of(evidence).map(|request| request.curl()),
+            ..Self::new(refusal.as_str(), &refusal.reason())
         }
     }
 }
