@@ -4,6 +4,8 @@ use super::ProofAnswer;
 use crate::finding_request::{FirstRow, RequestHeader};
 use scandeck_wire::contract::Evidence;
 
+/// Columns with the text that proves a finding.
+const MATCHED: [&str; 2] = ["Matched", "Text"];
 /// Headers without a hyphen that columns are named after.
 const SHORT_HEADERS: [&str; 3] = ["Allow", "Server", "Location"];
 /// A cell that says that the answer does not have the header.
@@ -32,9 +34,9 @@ impl ExpectedAnswer {
             .unwrap_or_default();
         let status = row.cell("Status").and_then(|cell| cell.parse::<u16>().ok());
         answer.status = answer.status.or(status);
-        let matched = row.cell("Matched").unwrap_or_default();
+        let matched = MATCHED.iter().find_map(|title| row.cell(title));
         Self {
-            matched: matched.to_owned(),
+            matched: matched.unwrap_or_default().to_owned(),
             headers: headers(&row),
             answer,
         }
@@ -124,6 +126,11 @@ mod tests {
         );
         assert_eq!(cache.headers, [header("Cache-Control", "public")]);
         assert!(!expected(&["URL"], &["http://a.test/"]).is_comparable());
+        let error = expected(
+            &["URL", "Status", "Text"],
+            &["http://a.test/x", "404", "at Shop.find(Shop.java:7)"],
+        );
+        assert_eq!(error.proof(), Some("at Shop.find(Shop.java:7)"));
     }
 
     #[test]

@@ -139,7 +139,7 @@ fn absent(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> P
     if is_anonymous {
         return ProofReason::CredentialsLeftOut;
     }
-    if is_new(NOT_FOUND.as_ref()) {
+    if now.is_success() && is_new(NOT_FOUND.as_ref()) {
         return ProofReason::SoftNotFound;
     }
     if is_other_page && is_other_server(then, now) {

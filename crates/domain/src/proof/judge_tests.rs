@@ -150,6 +150,20 @@ fn headers_that_prove_a_finding_are_compared_without_the_body() {
 }
 
 #[test]
+fn error_page_that_proves_a_finding_may_say_that_nothing_is_found() {
+    let page = "<html><title>404 Not Found</title><p>Apache Tomcat/9.0.1</p></html>";
+    let expected = ExpectedAnswer {
+        answer: answer(404, "", page),
+        matched: "Apache Tomcat/9.0.1".to_owned(),
+        ..ExpectedAnswer::default()
+    };
+    let of_page = |page: &str| judge(&expected, &answer(404, "", page), false);
+    assert_eq!(of_page(page), ProofReason::MatchedText);
+    let fixed = page.replace("Apache Tomcat/9.0.1", "Sorry");
+    assert_eq!(of_page(&fixed), ProofReason::NoMatchedText);
+}
+
+#[test]
 fn evidence_without_an_answer_proves_nothing() {
     let nothing = ExpectedAnswer::default();
     let now = answer(200, "", PAGE);
