@@ -174,11 +174,17 @@ fn absent(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> P
     }
 }
 
-/// Whether an answer contains a text, apart from parts that vary in every answer.
+/// Whether an answer contains a text, apart from blanks and parts that vary in every answer.
 fn contains(answer: &ProofAnswer, matched: &str) -> bool {
-    let text = answer.text();
-    text.contains(matched)
-        || has_letters(matched) && without_volatile(&text).contains(&*without_volatile(matched))
+    let (text, part) = (one_line(&answer.text()), one_line(matched));
+    text.contains(&part)
+        || has_letters(&part) && without_volatile(&text).contains(&*without_volatile(&part))
+}
+
+/// Scanners keep a text of several lines as one.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 /// Whether letters remain of a text without its volatile parts.

@@ -159,6 +159,8 @@ fn error_page_that_proves_a_finding_may_say_that_nothing_is_found() {
     };
     let of_page = |page: &str| judge(&expected, &answer(404, "", page), false);
     assert_eq!(of_page(page), ProofReason::MatchedText);
+    let broken = page.replace("Apache Tomcat", "Apache\n  Tomcat");
+    assert_eq!(of_page(&broken), ProofReason::MatchedText);
     let fixed = page.replace("Apache Tomcat/9.0.1", "Sorry");
     assert_eq!(of_page(&fixed), ProofReason::NoMatchedText);
 }
