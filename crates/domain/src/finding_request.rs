@@ -1,7 +1,8 @@
 //! The HTTP request in the evidence of a finding, and the curl command that sends it again.
 //!
 //! ```text
-//!   | URL | Method | Request |   first row ─► FindingRequest ─► curl command for a POSIX shell
+//!   | URL | Method | Request |   first row ─┬─► FindingRequest ─► curl command for a POSIX shell
+//!   GET https://… in a text ───────────────┘
 //! ```
 //!
 //! Evidence of own checks has the URL alone, or the first line of the request: these checks only
@@ -35,7 +36,7 @@ const LARGEST_BODY: usize = 64 * 1024;
 /// The end of a text that was cut when it was stored.
 const CUT: char = '…';
 
-/// The first row of a table of evidence, with its cells decoded.
+/// The first row of a table of evidence, with its cells decoded, or a text as such a row.
 #[derive(Debug)]
 pub(crate) struct FirstRow {
     titles: Vec<String>,
@@ -44,12 +45,25 @@ pub(crate) struct FirstRow {
 
 impl FirstRow {
     pub(crate) fn of(evidence: &Evidence) -> Option<Self> {
-        let EvidenceView::Table { headers, rows } = evidence.view().decoded() else {
-            return None;
-        };
+        match evidence.view().decoded() {
+            EvidenceView::Table { headers, rows } => Some(Self {
+                titles: headers,
+                cells: rows.into_iter().next()?,
+            }),
+            EvidenceView::Text(text) => Self::of_text(&text),
+            EvidenceView::Nothing | EvidenceView::Tree(_) => None,
+        }
+    }
+
+    /// A text that begins with a request to a whole address, and may go on with the response.
+    fn of_text(text: &str) -> Option<Self> {
+        address(text).filter(|url| is_web_address(url))?;
+        let text = text.replace("\r\n", "\n");
+        let end = text.find("\nHTTP/").unwrap_or(text.len());
+        let (request, response) = text.split_at(end);
         Some(Self {
-            titles: headers,
-            cells: rows.into_iter().next()?,
+            titles: ["Request", "Response"].map(str::to_owned).into(),
+            cells: [request, response].map(str::to_owned).into(),
         })
     }
 
@@ -259,6 +273,21 @@ mod tests {
                         --url 'http://a.test/.git/HEAD'";
         assert_eq!(found, expected);
         assert!(command(&["Request"], &["OPTIONS http://a.test/"]).contains("-X 'OPTIONS'"));
+    }
+
+    #[test]
+    fn text_that_begins_with_a_request_has_its_response_apart() {
+        let text = "GET https://a.test/x HTTP/1.1\r\nAccept: a\r\n\r\nHTTP/1.1 200 OK\r\nServer: b\r\n\r\nc";
+        let evidence = Evidence::from_value(&serde_json::json!({"type": "text", "data": text}));
+        let found = FindingRequest::of(&evidence).unwrap().curl();
+        let expected =
+            "curl --include --globoff --path-as-is -H 'Accept: a' --url 'https://a.test/x'";
+        assert_eq!(found, expected);
+        let row = FirstRow::of(&evidence).unwrap();
+        assert_eq!(
+            row.cell("Response"),
+            Some("HTTP/1.1 200 OK\nServer: b\n\nc")
+        );
     }
 
     #[test]
