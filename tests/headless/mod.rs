@@ -10,6 +10,7 @@ mod input_files;
 mod keys;
 mod nouns;
 mod outputs;
+mod prove;
 mod scan_profiles;
 mod scans;
 mod schedules;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use scandeck::contract::Stamp;
 use scandeck::oob::Payload;
+use scandeck::proof::{FindingProof, ProofAnswer, ProofReason};
 use scandeck::service::keys::Role;
 use scandeck::triage::{
     Baseline, Change, Decision, Event, EventId, FindingKey, Identity, ManualFinding, Reason,
@@ -44,8 +45,27 @@ fn samples() -> Vec<Event> {
         ordinal: 1,
         ..Identity::default()
     });
+    let answer = |status| ProofAnswer {
+        status: Some(status),
+        headers: vec!["Server: a".into()],
+        body: "b".into(),
+        is_cut: true,
+    };
     let mut changes: Vec<(Subject, Change)> = vec![
         (finding.clone(), Change::Note("n".into())),
+        (
+            finding.clone(),
+            Change::Proof(Box::new(FindingProof {
+                method: "GET".into(),
+                url: "http://shop.test/".into(),
+                headers: vec!["Accept: */*".into()],
+                then: answer(200),
+                now: Some(answer(404)),
+                problem: "none".into(),
+                reason: ProofReason::NotFound,
+                digest: "9f".into(),
+            })),
+        ),
         (
             finding.clone(),
             Change::Tag {
@@ -90,6 +110,13 @@ fn samples() -> Vec<Event> {
     let decided = |verdict, reason| (finding.clone(), Change::Decide(decision(verdict, reason)));
     changes.extend(Verdict::ALL.map(|verdict| decided(verdict, None)));
     changes.extend(Reason::ALL.map(|reason| decided(Verdict::Fixed, Some(reason))));
+    changes.extend(ProofReason::ALL.map(|reason| {
+        let proof = FindingProof {
+            reason,
+            ..FindingProof::default()
+        };
+        (finding.clone(), Change::Proof(Box::new(proof)))
+    }));
     let event = |(number, (subject, change))| Event {
         id: id(number),
         clock: number,

@@ -1,10 +1,12 @@
 //! The HTTP request in the evidence of a finding, and the curl command that sends it again.
 //!
 //! ```text
-//!   | URL | Method | Request |   first row ─► FindingRequest ─► curl command for a POSIX shell
+//!   | URL | Method | Request |   first row ─┬─► FindingRequest ─► curl command for a POSIX shell
+//!   GET https://… in a text ───────────────┘
 //! ```
 //!
-//! Evidence of own checks has the URL alone: these checks only read, so the request is a GET.
+//! Evidence of own checks has the URL alone, or the first line of the request: these checks only
+//! read, so the method is GET unless the line has another one.
 //! Credentials never become part of a command: each is a shell variable, such as `$COOKIE`.
 
 use std::fmt::Write;
@@ -34,6 +36,52 @@ const LARGEST_BODY: usize = 64 * 1024;
 /// The end of a text that was cut when it was stored.
 const CUT: char = '…';
 
+/// The first row of a table of evidence, with its cells decoded, or a text as such a row.
+#[derive(Debug)]
+pub(crate) struct FirstRow {
+    titles: Vec<String>,
+    cells: Vec<String>,
+}
+
+impl FirstRow {
+    pub(crate) fn of(evidence: &Evidence) -> Option<Self> {
+        match evidence.view().decoded() {
+            EvidenceView::Table { headers, rows } => Some(Self {
+                titles: headers,
+                cells: rows.into_iter().next()?,
+            }),
+            EvidenceView::Text(text) => Self::of_text(&text),
+            EvidenceView::Nothing | EvidenceView::Tree(_) => None,
+        }
+    }
+
+    /// A text that begins with a request to a whole address, and may go on with the response.
+    fn of_text(text: &str) -> Option<Self> {
+        address(text).filter(|url| is_web_address(url))?;
+        let text = text.replace("\r\n", "\n");
+        let end = text.find("\nHTTP/").unwrap_or(text.len());
+        let (request, response) = text.split_at(end);
+        Some(Self {
+            titles: ["Request", "Response"].map(str::to_owned).into(),
+            cells: [request, response].map(str::to_owned).into(),
+        })
+    }
+
+    /// The cell of a column; none if it is empty.
+    pub(crate) fn cell(&self, title: &str) -> Option<&str> {
+        self.cells()
+            .find(|(name, _)| name.eq_ignore_ascii_case(title))
+            .map(|(_, cell)| cell)
+            .filter(|cell| !cell.is_empty())
+    }
+
+    /// The cells with their titles.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+        let titles = self.titles.iter().map(String::as_str);
+        titles.zip(self.cells.iter().map(|cell| cell.trim()))
+    }
+}
+
 /// A request that a scanner sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingRequest {
@@ -55,30 +103,31 @@ pub struct RequestHeader {
 impl FindingRequest {
     /// The request of the first row; none without a web address.
     pub fn of(evidence: &Evidence) -> Option<Self> {
-        let EvidenceView::Table { headers, rows } = evidence.view().decoded() else {
-            return None;
-        };
-        let row = rows.first()?;
-        let cell = |title: &str| {
-            let column = headers
-                .iter()
-                .position(|header| header.eq_ignore_ascii_case(title))?;
-            row.get(column)
-                .map(|cell| cell.trim())
-                .filter(|cell| !cell.is_empty())
-        };
-        let url = cell("URL").filter(|url| is_web_address(url))?;
+        Self::of_row(&FirstRow::of(evidence)?)
+    }
+
+    pub(crate) fn of_row(row: &FirstRow) -> Option<Self> {
+        let message = row.cell("Request");
+        let url = row.cell("URL").or_else(|| message.and_then(address));
         let mut request = Self {
-            method: cell("Method").map_or_else(|| "GET".to_owned(), str::to_uppercase),
-            url: url.to_owned(),
+            method: row
+                .cell("Method")
+                .map_or_else(|| "GET".to_owned(), str::to_uppercase),
+            url: url.filter(|url| is_web_address(url))?.to_owned(),
             ..Self::default()
         };
-        if let Some(message) = cell("Request") {
+        if let Some(message) = message {
             request.read(message);
         }
         request.method.retain(|letter| letter.is_ascii_alphabetic());
         if request.method.is_empty() {
             request.method = "GET".to_owned();
+        }
+        if let Some(origin) = row.cell("Origin sent") {
+            request.headers.push(RequestHeader {
+                name: "Origin".to_owned(),
+                value: origin.to_owned(),
+            });
         }
         Some(request)
     }
@@ -144,7 +193,7 @@ impl RequestHeader {
         })
     }
 
-    fn is_credential(&self) -> bool {
+    pub(crate) fn is_credential(&self) -> bool {
         CREDENTIALS
             .iter()
             .any(|one| one.eq_ignore_ascii_case(&self.name))
@@ -161,6 +210,12 @@ impl RequestHeader {
             false => quoted(format!("{}: {}", self.name, self.value)),
         }
     }
+}
+
+/// The address in the first line of a request: `GET https://shop.acme.test/`.
+fn address(message: &str) -> Option<&str> {
+    let mut words = message.lines().next()?.split(' ');
+    words.nth(1)
 }
 
 fn write_word(command: &mut String, option: &str, word: &str) {
@@ -206,6 +261,33 @@ mod tests {
         let found = command(&["URL", "Header"], &["http://a.test/x?q=1&amp;r", "Server"]);
         let expected = "curl --include --globoff --path-as-is --url 'http://a.test/x?q=1&r'";
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn first_line_of_a_request_and_a_sent_origin_are_enough() {
+        let found = command(
+            &["Request", "Origin sent", "Status"],
+            &["GET http://a.test/.git/HEAD", "https://b.test", "200"],
+        );
+        let expected = "curl --include --globoff --path-as-is -H 'Origin: https://b.test' \
+                        --url 'http://a.test/.git/HEAD'";
+        assert_eq!(found, expected);
+        assert!(command(&["Request"], &["OPTIONS http://a.test/"]).contains("-X 'OPTIONS'"));
+    }
+
+    #[test]
+    fn text_that_begins_with_a_request_has_its_response_apart() {
+        let text = "GET https://a.test/x HTTP/1.1\r\nAccept: a\r\n\r\nHTTP/1.1 200 OK\r\nServer: b\r\n\r\nc";
+        let evidence = Evidence::from_value(&serde_json::json!({"type": "text", "data": text}));
+        let found = FindingRequest::of(&evidence).unwrap().curl();
+        let expected =
+            "curl --include --globoff --path-as-is -H 'Accept: a' --url 'https://a.test/x'";
+        assert_eq!(found, expected);
+        let row = FirstRow::of(&evidence).unwrap();
+        assert_eq!(
+            row.cell("Response"),
+            Some("HTTP/1.1 200 OK\nServer: b\n\nc")
+        );
     }
 
     #[test]

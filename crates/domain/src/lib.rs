@@ -9,6 +9,7 @@
 //! - `finding`, `triage`: findings, and the decisions about them.
 //! - `case`: a workspace as a sealed timeline.
 //! - `finding_request`: the request that proves a finding, as a curl command.
+//! - `proof`: the same request again, and what its answer says about the finding.
 //! - `oob`: payloads and captured requests.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
 //! - `alerts`: events that a rule reports, each once.
@@ -24,6 +25,7 @@ pub mod formats;
 pub mod mask;
 pub mod oob;
 pub mod problem;
+pub mod proof;
 pub mod query;
 pub mod table;
 pub mod text_files;

@@ -11,8 +11,9 @@ use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{
     CaptureRecord, ClearedRequests, Payload, PayloadBook, PayloadRequest, Replay, out,
 };
+use scandeck_domain::proof::{ExpectedAnswer, FindingProof, ProofRequest};
 use scandeck_domain::triage;
-use scandeck_domain::triage::{Event, FindingKey, IssueId, ListedFinding};
+use scandeck_domain::triage::{Event, FindingKey, IssueId, ListedFinding, Subject};
 use scandeck_report::{ChosenOptions, ReportScan};
 use scandeck_wire::contract::import::FileImport;
 use scandeck_wire::contract::schedule::NewSchedule;
@@ -206,6 +207,8 @@ pub enum FindingUse {
     Difference,
     /// Explain the presence of this finding.
     Why(IssueId),
+    /// Send the request in the evidence of this finding again.
+    Prove(IssueId),
     /// Copy them as JSON.
     Json,
     /// Write them into a file as JSON.
@@ -384,6 +387,20 @@ pub enum Call {
     DownloadWordlist(WordlistId, Shared),
     /// Sends a captured request to a typed URL, not to the service.
     Replay(Box<Replay>),
+    /// Sends the request of a finding to the target, not to the service.
+    Prove(Box<PlannedProof>),
+}
+
+/// The request of a finding, as a prompt shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedProof {
+    pub issue: IssueId,
+    /// The subject of its event.
+    pub subject: Subject,
+    /// The workspace of the finding, by name.
+    pub workspace: Shared,
+    pub request: ProofRequest,
+    pub expected: ExpectedAnswer,
 }
 
 /// The result of a call that succeeded.
@@ -408,6 +425,8 @@ pub enum CallAnswer {
     Emptied(ClearedRequests),
     /// The status of the response to a request that was sent again.
     Status(u16),
+    /// What the answer to the request of a finding says.
+    Proof(Box<FindingProof>),
     /// The scans of a result file.
     Imported(Box<FileImport>),
 }

@@ -42,7 +42,8 @@ pub use capture::{CaptureKey, CaptureRow};
 pub use capture_alert::{AGAIN, AlertReason, CaptureAlert};
 pub use effect::{
     AlertRequest, Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect,
-    Exported, ExportedCaptures, FindingUse, ReportRequest, SavedExport, Secret, Ticket,
+    Exported, ExportedCaptures, FindingUse, PlannedProof, ReportRequest, SavedExport, Secret,
+    Ticket,
 };
 pub use finding_group_by::FindingGroupBy;
 pub use finding_work::{

@@ -3,10 +3,12 @@
 //! ```text
 //!   data::decisions (rows with decisions) ─► draw (list, groups, detail)
 //!   key ─► decide (verdicts, rules, undo) · review (card by card) · retest (board) · manual ─► Effect::Record, calls
+//!          proof (the request in the evidence again) ─► Call::Prove ─► Effect::Record
 //!          explain (why a finding changed) ─► Modal::Why
 //! ```
 //!
-//! The sub-features `decide`, `review`, `retest`, `explain` and `manual` are folders of the same shape.
+//! The sub-features `decide`, `review`, `retest`, `proof`, `explain` and `manual` are folders of the
+//! same shape.
 //! Fingerprints, events and rules of decisions are in `triage` of the crate `scandeck_domain`;
 //! grouping is in `list/finding_groups`.
 
@@ -27,6 +29,7 @@ pub mod draw;
 pub mod explain;
 pub mod export;
 pub mod manual;
+pub mod proof;
 #[cfg(test)]
 mod retained_rows_tests;
 pub mod retest;

@@ -191,6 +191,7 @@ actions! {
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
         Why "why" "why" "why this finding is new, changed, absent, reappeared or not retested";
+        Prove "prove" "" "prove: send the request in the evidence to the target again, after a prompt";
         ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";
@@ -347,6 +348,12 @@ impl Action {
             (Self::Item(ItemAction::Retest), Context::Why) => {
                 "retest: repeat the scan that found it"
             }
+            (Self::Verdict(VerdictAction::Confirm), Context::Why) => {
+                "confirm it, if the last proof shows that it is still there"
+            }
+            (Self::Verdict(VerdictAction::Fix), Context::Why) => {
+                "mark it as fixed, if the last proof shows that it is gone"
+            }
             (Self::List(ListAction::In), Context::Why) => "open the tests of the named scan",
             (Self::Item(ItemAction::Compare), Context::Captures) => {
                 "compare with the previous capture, or compare two marked captures"
@@ -414,6 +421,7 @@ impl ItemAction {
             | Self::Stop
             | Self::Report
             | Self::Replay
+            | Self::Prove
             | Self::PauseSchedule
             | Self::Clear => true,
             Self::Compare | Self::Why | Self::Download | Self::Pause | Self::CancelCall => false,

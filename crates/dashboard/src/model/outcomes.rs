@@ -208,7 +208,8 @@ fn created_in(call: &Call) -> Option<Pane> {
         | Call::WordlistContents(_)
         | Call::UnattributedRequests
         | Call::DownloadWordlist(..)
-        | Call::Replay(_) => None,
+        | Call::Replay(_)
+        | Call::Prove(_) => None,
     }
 }
 

@@ -1,9 +1,12 @@
 //! The calls that a key caused: each [`Call`] becomes one request, its response one [`CallAnswer`].
 
-use crate::base::{Call, CallAnswer, FileToImport};
+use crate::base::{Call, CallAnswer, FileToImport, PlannedProof};
+use crate::config::Environment;
+use crate::runtime::local::proof_scope;
 use crate::runtime::{CaptureArchiver, NewFile, files, result_files};
-use scandeck_client::{Client, Download, Problem, replay};
+use scandeck_client::{Client, Download, Problem, ProofScope, replay, send_proof};
 use scandeck_domain::oob::unattributed;
+use scandeck_domain::proof::FindingProof;
 use scandeck_wire::contract::import::ImportState;
 use scandeck_wire::contract::{ReportId, Shared, WordlistId};
 use scandeck_wire::text;
@@ -64,6 +67,7 @@ pub(crate) async fn make(
             let sent = replay(&again).await;
             CallAnswer::Status(sent.map_err(not_replayed)?)
         }
+        Call::Prove(planned) => CallAnswer::Proof(Box::new(prove(&planned).await?)),
     })
 }
 
@@ -115,6 +119,20 @@ async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Prob
 
 fn not_replayed(error: scandeck_client::Error) -> Problem {
     Problem::from(error).with_hint("check the URL")
+}
+
+/// Sends the request of a finding from this machine, whose scope file decides.
+async fn prove(planned: &PlannedProof) -> Result<FindingProof, Problem> {
+    let (request, expected) = (&planned.request, &planned.expected);
+    let received = send_proof(request, &scope_of_proofs()?).await?;
+    Ok(FindingProof::new(request, expected, received))
+}
+
+fn scope_of_proofs() -> Result<ProofScope, Problem> {
+    let environment = Environment::of_process();
+    let environment = environment.map_err(|error| Problem::local(error.to_string()))?;
+    proof_scope(&environment.state_dir().service_dir())
+        .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
 }
 
 async fn download_wordlist(

@@ -20,6 +20,7 @@ named_enum! {
         Scan "scan",
         Finding "finding",
         Decision "decision",
+        Proof "proof",
         Payload "payload",
         Capture "capture",
         Page "page",

@@ -138,7 +138,10 @@ fn decision_event(event: &Event) -> CaseEvent {
     CaseEvent {
         at: Some(event.at),
         author: event.who.clone(),
-        kind: CaseEntryKind::Decision,
+        kind: match &event.change {
+            Change::Proof(_) => CaseEntryKind::Proof,
+            _ => CaseEntryKind::Decision,
+        },
         text: decision_text(&event.change),
         data: value(event),
     }
@@ -148,6 +151,7 @@ fn decision_text(change: &Change) -> String {
     match change {
         Change::Decide(decision) => format!("verdict: {}", decision.verdict.word()),
         Change::Note(_) => "note".to_owned(),
+        Change::Proof(proof) => format!("{} {}: {}", proof.method, proof.url, proof.phrase()),
         Change::Tag { .. } => "tags".to_owned(),
         Change::Severity(Some(risk)) => format!("severity: {risk}"),
         Change::Severity(None) => "severity as scanned".to_owned(),

@@ -50,6 +50,10 @@ pub(super) fn object(row: &ExportRow, finding: &Finding) -> Value {
     if let (Value::Object(fields), Value::Object(added)) = (&mut value, added) {
         fields.extend(added);
     }
+    // A proof is rare, and long.
+    if let Some(proof) = &row.proof {
+        value["proof"] = proof.json();
+    }
     value
 }
 

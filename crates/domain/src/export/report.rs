@@ -5,9 +5,10 @@ use std::io;
 use super::{Export, ExportError, ExportFile, ExportRow};
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
-use crate::triage::explain::{ExplanationLine, lines};
+use crate::triage::explain::{ExplanationLine, PresenceExplanation, lines};
 use crate::triage::{
-    AbsenceProof, Assessment, Presence, Reason, ScanSighting, TimelineEntry, Verdict, VerdictSource,
+    AbsenceProof, Assessment, ListedFinding, Presence, Reason, ScanSighting, TimelineEntry,
+    Verdict, VerdictSource,
 };
 use scandeck_report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
@@ -118,18 +119,18 @@ fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
     })
 }
 
-/// Why the presence of a finding is not unchanged. A report has no keys and no commands.
+/// Why the presence of a finding is not unchanged, or its proof. A report has no keys and no
+/// commands.
 fn why(row: &ExportRow) -> Vec<String> {
-    let Some(known) = row
-        .correlation
-        .as_ref()
-        .filter(|_| row.issue.presence != Presence::Unchanged)
-    else {
+    let is_shown = row.issue.presence != Presence::Unchanged || row.proof.is_some();
+    let Some(known) = row.correlation.as_ref().filter(|_| is_shown) else {
         return Vec::new();
     };
-    let explanation = known.explain(&row.issue, &row.assessment, &|finding| {
-        finding.texts().map_err(|error| io_cause(&error))
-    });
+    let read = |finding: &ListedFinding| finding.texts().map_err(|error| io_cause(&error));
+    let explanation = PresenceExplanation {
+        proof: row.proof.clone(),
+        ..known.explain(&row.issue, &row.assessment, known.state(), &read)
+    };
     let shown = lines(&explanation, |_| None);
     shown.iter().map(ExplanationLine::printed).collect()
 }
@@ -234,8 +235,10 @@ fn standing(assessment: &Assessment, is_absent: bool) -> Standing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::ExportFormat;
+    use crate::export::{ExportFormat, json};
+    use crate::proof::FindingProof;
     use crate::triage::TriageState;
+    use crate::triage::explain::ExplainedProof;
     use crate::triage::testing::TriageFixture;
     use scandeck_wire::contract::Stamp;
 
@@ -310,6 +313,26 @@ mod tests {
             "{explained}"
         );
         assert!(!html.contains("Appendix: changes"), "{html}");
+        let proven = [ExportRow {
+            proof: Some(ExplainedProof {
+                proof: FindingProof::default(),
+                who: "ann".into(),
+                at: made,
+            }),
+            ..rows[0].clone()
+        }];
+        let with_proof = Export {
+            rows: &proven,
+            frame: Some(&with_changes),
+            ..export.clone()
+        };
+        let with_proof = write(&with_proof, &ReportFormat::Html).unwrap().bytes;
+        let with_proof = String::from_utf8(with_proof).unwrap();
+        assert!(
+            with_proof.contains("cannot tell: the evidence has no answer"),
+            "{with_proof}"
+        );
+        assert_eq!(json::row(&proven[0])["proof"]["who"], "ann");
         let customer = Export {
             frame: None,
             ..export.clone()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use url::{Host, Position, Url};
 
+use crate::triage::explain::ExplainedProof;
 use crate::triage::{
     Assessment, Change, Decision, EarlierCorrelation, Event, FindingKey, FindingTexts, Issue,
     RetestResult, TimelineEntry, TriageState, Verdict, VerdictSource,
@@ -27,6 +28,8 @@ pub struct ExportRow {
     pub workspace: Shared,
     /// Notes, oldest first.
     pub notes: Vec<Arc<Event>>,
+    /// The last proof.
+    pub proof: Option<ExplainedProof>,
     /// The decisions in force; concurrent decisions are a conflict.
     pub decisions: Vec<Arc<Event>>,
     /// The verdict on the original of a duplicate.
@@ -38,7 +41,7 @@ pub struct ExportRow {
 }
 
 impl ExportRow {
-    /// Adds the notes and decisions of the state to the assessment.
+    /// Adds the notes, the proof and the decisions of the state to the assessment.
     pub fn new(
         issue: Arc<Issue>,
         assessment: Assessment,
@@ -55,6 +58,7 @@ impl ExportRow {
             .map(|finding_state| finding_state.heads.clone())
             .unwrap_or_default();
         let original = assessment.duplicate_of.and_then(|key| original(state, key));
+        let proof = ExplainedProof::last(&issue, state);
         Self {
             issue,
             assessment,
@@ -62,6 +66,7 @@ impl ExportRow {
             tool,
             workspace,
             notes,
+            proof,
             decisions,
             original,
             retest: None,

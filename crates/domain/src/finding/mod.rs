@@ -7,7 +7,7 @@
 //!   query ───┘
 //! ```
 //!
-//! Types only: `triage` computes keys and presence and folds decisions.
+//! `triage` computes keys and presence and folds decisions. `volatile` is about their evidence.
 
 pub(crate) use scandeck_wire::contract::named_enum;
 
@@ -15,9 +15,11 @@ mod key;
 mod presence;
 mod presence_reason;
 mod retest_gap;
+mod volatile;
 
 pub use key::FindingKey;
 pub use presence::Presence;
 pub use presence_reason::PresenceReason;
 pub use retest_gap::RetestGap;
 pub use scandeck_wire::contract::verdict::{Reason, Verdict};
+pub use volatile::without_volatile;

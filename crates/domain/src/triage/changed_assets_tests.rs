@@ -449,7 +449,8 @@ fn assert_explained(rows: &Correlated) {
             (result.reason.presence(), result.reason, result.absent_in),
             "{issue:?}"
         );
-        let explanation = rows.earlier.explain(issue, assessment, &|finding| {
+        let state = rows.earlier.state();
+        let explanation = rows.earlier.explain(issue, assessment, state, &|finding| {
             finding.texts().map_err(|error| error.to_string())
         });
         assert_eq!(explanation.reason, issue.reason);

@@ -10,6 +10,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::finding::{FindingKey, Reason, Verdict};
+use crate::proof::FindingProof;
 use scandeck_wire::contract::{FindingId, Risk, ScanId, Shared, Stamp, serde_as_text};
 
 /// Names an event everywhere: the instance that made it, and its number there. Printed `5f…-12`.
@@ -159,6 +160,8 @@ pub enum Change {
     Decide(Decision),
     /// A note is appended.
     Note(Shared),
+    /// The request of the evidence was sent again.
+    Proof(Box<FindingProof>),
     /// Tags are added and removed.
     Tag {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,5 @@
-//! State of one finding: effective decisions, notes, tags, severity override, assignee, due date.
+//! State of one finding: effective decisions, notes, proofs, tags, severity override, assignee, due
+//! date.
 //!
 //! ```text
 //!   a ◄─after─ b ◄─after─ d        b and c did not know of each other: after a, both held (a conflict);
@@ -12,6 +13,7 @@ use jiff::civil::Date;
 
 use super::event::{Change, Decision, Event, EventId, Identity, ManualFinding, Subject};
 use crate::finding::{FindingKey, Verdict};
+use crate::proof::FindingProof;
 use scandeck_wire::contract::{FindingId, Risk, Shared};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,6 +26,8 @@ pub struct FindingState {
     pub tags: Vec<Shared>,
     /// Effective notes, oldest first.
     pub notes: Vec<Arc<Event>>,
+    /// Effective proofs, oldest first.
+    pub proofs: Vec<Arc<Event>>,
     /// Severity override.
     pub severity: Option<Risk>,
     /// Who works on it.
@@ -89,6 +93,14 @@ impl FindingState {
         })
     }
 
+    /// The proofs with their events, oldest first.
+    pub fn proven(&self) -> impl DoubleEndedIterator<Item = (&Arc<Event>, &FindingProof)> {
+        self.proofs.iter().filter_map(|event| match &event.change {
+            Change::Proof(proof) => Some((event, &**proof)),
+            _ => None,
+        })
+    }
+
     /// The newest effective decision.
     pub fn shown(&self) -> Option<(&Arc<Event>, &Decision)> {
         self.decisions().next_back()
@@ -123,6 +135,7 @@ impl FindingState {
             }
             match &event.change {
                 Change::Note(_) => finding_state.notes.push(Arc::clone(event)),
+                Change::Proof(_) => finding_state.proofs.push(Arc::clone(event)),
                 Change::Severity(risk) => finding_state.severity = *risk,
                 Change::Assign(member) => finding_state.assignee.clone_from(member),
                 Change::Due(day) => finding_state.due = *day,

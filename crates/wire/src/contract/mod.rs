@@ -107,6 +107,7 @@ pub mod list;
 pub mod logger;
 pub mod missing_scanner;
 pub mod node;
+pub mod proof;
 pub mod report;
 pub mod scan;
 pub mod schedule;

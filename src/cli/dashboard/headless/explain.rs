@@ -5,7 +5,9 @@ use super::findings::{is_named, not_found};
 use super::rows::FindingRows;
 use crate::cli::error::CliError;
 use crate::cli::stdio;
+use scandeck_domain::export::ExportRow;
 use scandeck_domain::triage::explain::{SettlingStep, lines};
+use scandeck_domain::triage::{ListedFinding, Verdict};
 use scandeck_wire::contract::ScanId;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::text::{command_line, io_cause};
@@ -22,13 +24,12 @@ pub async fn run(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
         let message = format!("finding {id} cannot be explained: its scans are not known");
         CliError::new(message, "`scandeck scans list` lists scans")
     })?;
-    let explanation = known.explain(&row.issue, &row.assessment, &|finding| {
-        finding.texts().map_err(|error| io_cause(&error))
-    });
+    let read = |finding: &ListedFinding| finding.texts().map_err(|error| io_cause(&error));
+    let explanation = known.explain(&row.issue, &row.assessment, rows.state(), &read);
     if session.out.json {
         return session.out.value(&explanation.json());
     }
-    let printed: String = lines(&explanation, |step| command(&rows, step))
+    let printed: String = lines(&explanation, |step| command(&rows, row, step))
         .iter()
         .map(|line| line.printed() + "\n")
         .collect();
@@ -36,8 +37,10 @@ pub async fn run(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
 }
 
 /// The command of a step; none if a scan cannot be repeated by a command.
-fn command(rows: &FindingRows, step: SettlingStep) -> Option<String> {
+fn command(rows: &FindingRows, row: &ExportRow, step: SettlingStep) -> Option<String> {
     match step {
+        SettlingStep::Confirm => Some(decide(row, Verdict::Confirmed)),
+        SettlingStep::Fix => Some(decide(row, Verdict::Fixed)),
         SettlingStep::Retest(scan) => repeat(rows, scan),
         SettlingStep::OpenScan(scan) => Some(command_line([
             "scandeck",
@@ -50,6 +53,19 @@ fn command(rows: &FindingRows, step: SettlingStep) -> Option<String> {
             Some(command_line(["scandeck", "scans", "diff", &after, &before]))
         }
     }
+}
+
+/// The command that decides a finding.
+pub(super) fn decide(row: &ExportRow, verdict: Verdict) -> String {
+    let id = row.issue.finding.id.to_string();
+    command_line([
+        "scandeck",
+        "findings",
+        "decide",
+        &id,
+        "--verdict",
+        verdict.as_str(),
+    ])
 }
 
 /// The command that starts a scan again with its parameters. Credentials are not known.

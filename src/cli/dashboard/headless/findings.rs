@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, explain, decide, export.
+//! `scandeck findings`: list, show, explain, prove, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
+use super::prove::{self, ProveArgs};
 use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
@@ -61,6 +62,8 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
+    /// Send the request in the evidence again; the exit code is 3 if one is still there
+    Prove(ProveArgs),
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
     Decide(Box<DecideArgs>),
     /// Export findings with their decisions
@@ -147,6 +150,7 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
+        FindingsCommand::Prove(args) => return prove::run(&session, args).await,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
     }
@@ -214,6 +218,9 @@ async fn show(session: &HeadlessSession, id: &str) -> anyhow::Result<()> {
                 value["verdict"] = serde_json::json!(row.stated_verdict());
                 // The verdict names the cause already.
                 value["again"] = Value::Null;
+                if let Some(proof) = &row.proof {
+                    value["proof"] = Value::from(proof.phrase());
+                }
                 put_words(&mut value);
             }
             session.out.labelled(&value, LABELS)

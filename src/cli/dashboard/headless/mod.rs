@@ -28,6 +28,7 @@ pub mod logger;
 pub mod loggers;
 pub mod payloads;
 pub mod print;
+mod prove;
 pub mod purge;
 pub mod report_options;
 mod reports;
@@ -62,6 +63,8 @@ use scandeck_domain::query::{Query, QueryKind};
 pub mod exit {
     /// `--fail-on` matched a finding.
     pub const MATCHED: u8 = 3;
+    /// `findings prove` found a weakness that is still there.
+    pub const STILL_THERE: u8 = 3;
     /// `captures watch` saw no request before the timeout.
     pub const TIMED_OUT: u8 = 3;
     /// The scan ended with another status than `finished`.

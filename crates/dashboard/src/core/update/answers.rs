@@ -2,6 +2,7 @@
 
 use crate::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
 use crate::data::Team;
+use crate::findings::proof::keys as proof;
 use crate::model::{Modal, Model};
 use scandeck_domain::problem::Problem;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub(crate) fn handle_called(
     model.keep_retested(&batch, effects);
     model.send_next(&mut batch, effects);
     if batch.is_over() {
+        proof::handle_proven(model, &batch, effects);
         model.conclude(batch);
     } else {
         model.calls.batches.insert(at, batch);

@@ -4,6 +4,7 @@ use crate::base::{Effect, FindingUse};
 use crate::core::update::{copies, custom};
 use crate::data::ReadFinding;
 use crate::findings::explain::keys as explain;
+use crate::findings::proof::keys as proof;
 use crate::findings::retest::keys::show_difference_of;
 use crate::model::Model;
 
@@ -20,6 +21,7 @@ pub(crate) fn handle_findings_read(
     match (purpose, unreadable) {
         (FindingUse::Show, _) => model.findings.shown.take(read),
         (FindingUse::Why(issue), _) => explain::show(model, issue, &read),
+        (FindingUse::Prove(issue), _) => proof::ask(model, issue, &read),
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
         (FindingUse::Difference, None) => show_difference_of(model, &read),
         (

@@ -173,6 +173,7 @@ impl Model {
             CallAnswer::Status(status) => {
                 self.notify(Tone::Good, format!("{} sent: status {status}", job.about))
             }
+            CallAnswer::Proof(proof) => self.notify(Tone::Plain, proof.phrase()),
             CallAnswer::Imported(import) => {
                 self.notify(Tone::Good, imported(&job.about, import));
             }
@@ -383,7 +384,7 @@ impl CallSubject {
             | Call::DeleteSchedule(_) => ("schedule", &[Schedules]),
             Call::WordlistContents(_) | Call::DownloadWordlist(..) => ("wordlist", &[]),
             Call::UnattributedRequests => ("unattributed requests", &[]),
-            Call::Replay(_) => ("request", &[]),
+            Call::Replay(_) | Call::Prove(_) => ("request", &[]),
         };
         Self {
             noun,
@@ -406,6 +407,7 @@ fn created(answer: &CallAnswer) -> Option<i64> {
         | CallAnswer::NoData
         | CallAnswer::Text(_)
         | CallAnswer::Emptied(_)
-        | CallAnswer::Status(_) => None,
+        | CallAnswer::Status(_)
+        | CallAnswer::Proof(_) => None,
     }
 }

@@ -72,7 +72,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
             let plot = *plot;
             crate::plots::keys::handle_key(model, plot, action, effects);
         }
-        Some(Modal::Why(_)) => explain::handle_key(model, action),
+        Some(Modal::Why(_)) => explain::handle_key(model, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action, effects),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),

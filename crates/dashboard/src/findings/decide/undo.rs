@@ -258,6 +258,7 @@ fn word(change: &Change) -> String {
     match change {
         Change::Decide(decision) => verdict(decision.verdict),
         Change::Note(_) => "note".to_owned(),
+        Change::Proof(_) => "proof".to_owned(),
         Change::Tag { .. } => "tags".to_owned(),
         Change::Severity(_) => "severity".to_owned(),
         Change::Assign(_) => "assignee".to_owned(),

@@ -2,14 +2,16 @@
 
 use crate::base::{Effect, FindingUse, Pane, Tab, Tone};
 use crate::data::ReadFinding;
+use crate::findings::decide::keys::prompt_or_execute;
 use crate::findings::retest::keys::prompt_for;
 use crate::input::{Action, Context, EditAction, ItemAction};
 use crate::model::{Modal, Model, WhyBox, action_of, navigation};
+use crate::prompts::PendingDecision;
 use scandeck_domain::triage::explain::{SettlingStep, lines};
-use scandeck_domain::triage::{FindingTexts, IssueId, ListedFinding};
+use scandeck_domain::triage::{Draft, FindingTexts, Issue, IssueId, ListedFinding, Verdict};
 use std::sync::Arc;
 
-/// `Y`: explains the selected finding. Texts in files are read first.
+/// `Y`: explains the selected finding.
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     if !matches!(model.navigation.focus.pane, Pane::Findings | Pane::Board) {
         return model.notify_no_effect(Action::Item(ItemAction::Why));
@@ -17,10 +19,15 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     let Some(issue) = model.issue_at_hand().cloned() else {
         return model.notify(Tone::Plain, "select one finding to explain it");
     };
+    open_issue(model, &issue, effects);
+}
+
+/// Explains a finding. Texts in files are read first.
+pub(crate) fn open_issue(model: &mut Model, issue: &Issue, effects: &mut Vec<Effect>) {
     let Some(known) = model.findings.triage.earlier.clone() else {
         return model.notify(Tone::Plain, "findings are still loading");
     };
-    let compared = known.explained_findings(&issue);
+    let compared = known.explained_findings(issue);
     if !model.must_read_findings(FindingUse::Why(issue.id), &compared, effects) {
         show(model, issue.id, &[]);
     }
@@ -34,7 +41,8 @@ pub(crate) fn show(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
     };
     let assessment = model.assessment(id).cloned().unwrap_or_default();
     let texts = |finding: &ListedFinding| texts_of(finding, read);
-    let explanation = known.explain(&issue, &assessment, &texts);
+    let state = &model.findings.triage.state;
+    let explanation = known.explain(&issue, &assessment, state, &texts);
     let open = WhyBox {
         issue: id,
         title: format!("Why: {}", issue.name),
@@ -45,7 +53,11 @@ pub(crate) fn show(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
     model.overlay.modals.push(Modal::Why(Box::new(open)));
 }
 
-fn texts_of(finding: &ListedFinding, read: &[ReadFinding]) -> Result<Arc<FindingTexts>, String> {
+/// The texts of a finding, in memory or among those that were read.
+pub(crate) fn texts_of(
+    finding: &ListedFinding,
+    read: &[ReadFinding],
+) -> Result<Arc<FindingTexts>, String> {
     match read.iter().find(|(one, _)| one.id == finding.id) {
         Some((_, Ok(texts))) => Ok(Arc::clone(texts)),
         Some((_, Err(problem))) => Err(problem.message.clone()),
@@ -64,6 +76,8 @@ fn step_words(model: &Model, step: SettlingStep) -> Option<String> {
     }
     let key = model.key_label(Context::Why, action);
     Some(match step {
+        SettlingStep::Confirm => format!("{key} marks it as confirmed"),
+        SettlingStep::Fix => format!("{key} marks it as fixed"),
         SettlingStep::Retest(scan) => format!("{key} repeats scan #{scan} with its parameters"),
         SettlingStep::OpenScan(scan) => format!("{key} opens the tests of scan #{scan}"),
         SettlingStep::Compare { before, after } => {
@@ -73,20 +87,20 @@ fn step_words(model: &Model, step: SettlingStep) -> Option<String> {
 }
 
 /// Handles a key while an explanation is open.
-pub(crate) fn handle_key(model: &mut Model, action: Option<Action>) {
+pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mut Vec<Effect>) {
     match action {
         Some(Action::Edit(EditAction::Close)) => _ = model.overlay.modals.pop(),
         Some(Action::Move(action)) => {
             let (page, _) = model.screen.measures.plot_rows;
             scroll(model, action.rows(page as isize));
         }
-        Some(action) => settle(model, action),
+        Some(action) => settle(model, action, effects),
         None => {}
     }
 }
 
 /// Carries out a step, in place of the explanation.
-fn settle(model: &mut Model, action: Action) {
+fn settle(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     let Some(Modal::Why(open)) = model.overlay.modals.last() else {
         return;
     };
@@ -99,6 +113,8 @@ fn settle(model: &mut Model, action: Action) {
     }
     model.overlay.modals.pop();
     match step {
+        SettlingStep::Confirm => decide(model, issue, Verdict::Confirmed, effects),
+        SettlingStep::Fix => decide(model, issue, Verdict::Fixed, effects),
         SettlingStep::Retest(_) => prompt_for(model, issue),
         SettlingStep::OpenScan(scan) => {
             navigation::go(model, Pane::Scans);
@@ -108,6 +124,16 @@ fn settle(model: &mut Model, action: Action) {
         }
         SettlingStep::Compare { before, after } => model.open_compare(before, after),
     }
+}
+
+/// Gives a verdict to the explained finding, whatever is marked.
+fn decide(model: &mut Model, id: IssueId, verdict: Verdict, effects: &mut Vec<Effect>) {
+    let pending = PendingDecision {
+        draft: Draft::of(verdict),
+        ids: vec![id],
+        next: false,
+    };
+    prompt_or_execute(model, pending, Vec::new(), effects);
 }
 
 /// Scrolls the explanation by this number of lines.

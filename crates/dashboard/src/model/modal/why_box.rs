@@ -1,6 +1,6 @@
 //! The open explanation of a finding.
 
-use crate::input::{Action, ItemAction, ListAction};
+use crate::input::{Action, ItemAction, ListAction, VerdictAction};
 use scandeck_domain::triage::IssueId;
 use scandeck_domain::triage::explain::{ExplanationLine, SettlingStep};
 
@@ -27,6 +27,8 @@ impl WhyBox {
 /// The action whose key carries out a step.
 pub fn action_of(step: SettlingStep) -> Action {
     match step {
+        SettlingStep::Confirm => Action::Verdict(VerdictAction::Confirm),
+        SettlingStep::Fix => Action::Verdict(VerdictAction::Fix),
         SettlingStep::Retest(_) => Action::Item(ItemAction::Retest),
         SettlingStep::OpenScan(_) => Action::List(ListAction::In),
         SettlingStep::Compare { .. } => Action::Item(ItemAction::Compare),

@@ -14,7 +14,7 @@ mod service;
 use scandeck_client::{BaseUrl, ClientSettings, ServiceLocator};
 use secrecy::SecretString;
 
-pub use service::{add_to_scope, find, find_or_start};
+pub use service::{add_to_scope, find, find_or_start, proof_scope};
 
 use crate::config::KeySource;
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{LocalError, LocalService};
+use scandeck_client::ProofScope;
 
 pub async fn find_or_start(_: &Path) -> Result<LocalService, LocalError> {
     Err(absent())
@@ -13,6 +14,10 @@ pub async fn find(_: &Path) -> Result<Option<LocalService>, LocalError> {
 }
 
 pub fn add_to_scope(_: &Path, _: &[String]) -> Result<usize, LocalError> {
+    Err(absent())
+}
+
+pub fn proof_scope(_: &Path) -> Result<ProofScope, LocalError> {
     Err(absent())
 }
 

@@ -4,9 +4,11 @@
 use super::{LocalError, LocalService};
 use crate::config::KeySource;
 use jiff::Timestamp;
-use scandeck_client::{BaseUrl, BaseUrlError, ServiceLocator};
+use scandeck_client::{BaseUrl, BaseUrlError, ProofScope, ServiceLocator};
+use scandeck_service::address::Address;
 use scandeck_service::audit::{AuditLog, AuditedCommand};
 use scandeck_service::scope::{PatternError, ScopeEntry, ScopeFile};
+use scandeck_service::scope_check::{ScopeCheck, ScopeCheckSettings};
 use scandeck_service::{DataDir, Holder, ServiceInfo};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, open_regular, read_text};
@@ -131,6 +133,37 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
     };
     AuditLog::new(directory.audit_log(), None).write("command", &command, now);
     Ok(count)
+}
+
+/// Which targets are in the scope file of a data directory, which may be missing. Proofs are sent
+/// from this machine, also while the findings are those of another service.
+///
+/// # Errors
+/// When the directory cannot be read.
+pub fn proof_scope(data_dir: &Path) -> Result<ProofScope, LocalError> {
+    let advice = "check the path and its permissions";
+    let directory = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    let is_default = directory
+        .as_ref()
+        .is_none_or(|directory| directory.command_suffix().is_empty());
+    let scope_check = ScopeCheck::new(ScopeCheckSettings {
+        scope_file: directory.map_or_else(
+            || data_dir.join("scope.toml"),
+            |directory| directory.scope_file(),
+        ),
+        command_suffix: if is_default { "" } else { " --data-dir DIR" },
+        ..ScopeCheckSettings::default()
+    });
+    Ok(ProofScope::new(move |host, ip| {
+        let decided = match ip {
+            Some(ip) => scope_check.check_ip(host, ip),
+            None => {
+                let address = Address::parse(host).map_err(|error| error.to_string())?;
+                scope_check.check_name(&address)
+            }
+        };
+        decided.map_err(|refusal| refusal.to_string())
+    }))
 }
 
 /// The host of a target: of a URL its host, else the name or address itself.
@@ -286,6 +319,30 @@ mod tests {
         client.list_workspaces().await.unwrap();
         assert_eq!(client.base(), BaseUrl::parse(&second.uri(), false).unwrap());
         assert!(first.received_requests().await.unwrap().is_empty());
+    }
+
+    #[test]
+    fn proofs_go_to_this_machine_and_to_targets_in_the_scope_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("none");
+        let scope = proof_scope(&missing).unwrap();
+        assert!(!missing.exists());
+        let check = |scope: &ProofScope, host: &str, ip: &str| {
+            scope
+                .check(host, None)
+                .and_then(|()| scope.check(host, ip.parse().ok()))
+        };
+        assert!(check(&scope, "localhost", "127.0.0.1").is_ok());
+        assert!(check(&scope, "shop.acme.test", "203.0.113.7").is_err());
+        add_to_scope(directory.path(), &["shop.acme.test".to_owned()]).unwrap();
+        let scope = proof_scope(directory.path()).unwrap();
+        assert!(check(&scope, "shop.acme.test", "8.8.8.8").is_ok());
+        let refused = check(&scope, "shop.acme.test", "10.0.0.1").unwrap_err();
+        assert!(
+            refused.to_string().contains("not a public address"),
+            "{refused}"
+        );
+        assert!(check(&scope, "other.test", "8.8.8.8").is_err());
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{ComparedValue, ExplainedDecision, ExplainedScan, PresenceExplanation, SettlingStep};
+use super::{
+    ComparedValue, ExplainedDecision, ExplainedProof, ExplainedScan, PresenceExplanation,
+    SettlingStep,
+};
 use crate::finding::Reason;
 use crate::triage::issue::ReopenCause;
 
@@ -44,9 +47,20 @@ impl PresenceExplanation {
             },
             "baseline": baseline,
             "again": self.reopened.map(ReopenCause::as_str),
+            "proof": self.proof.as_ref().map(ExplainedProof::json),
             "decisions": self.decisions.iter().map(decision).collect::<Vec<_>>(),
             "next": self.steps.iter().map(|one| step(*one)).collect::<Vec<_>>(),
         })
+    }
+}
+
+impl ExplainedProof {
+    /// The proof with its author and time.
+    pub fn json(&self) -> Value {
+        let mut value = self.proof.json();
+        value["who"] = json!(self.who);
+        value["at"] = json!(self.at.to_string());
+        value
     }
 }
 
@@ -80,6 +94,8 @@ fn decision(decision: &ExplainedDecision) -> Value {
 
 fn step(step: SettlingStep) -> Value {
     match step {
+        SettlingStep::Confirm => json!({"step": "confirm"}),
+        SettlingStep::Fix => json!({"step": "fix"}),
         SettlingStep::Retest(scan) => json!({"step": "retest", "scan_id": scan}),
         SettlingStep::OpenScan(scan) => json!({"step": "open_scan", "scan_id": scan}),
         SettlingStep::Compare { before, after } => {

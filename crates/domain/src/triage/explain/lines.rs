@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   Because   not retested: the later scan used other ports
+//!   Proof     gone: the target no longer has this address, by anna, 2026-11-22 10:00:00
 //!   Scans     #118  2026-11-20 14:05:00  found it         Port scan, finished
 //!             #121  2026-11-22 09:00:00  did not test it  Port scan, finished
 //!   Test      net.redis.open has no result in scan #121
@@ -12,8 +13,8 @@
 //! ```
 
 use super::{
-    ComparedValue, EvidenceComparison, ExplainedDecision, ExplainedScan, ExplainedTest,
-    PresenceExplanation, ScanRole, SettlingStep,
+    ComparedValue, EvidenceComparison, ExplainedDecision, ExplainedProof, ExplainedScan,
+    ExplainedTest, PresenceExplanation, ScanRole, SettlingStep,
 };
 use crate::finding::{Presence, PresenceReason, Reason};
 use crate::triage::issue::VerdictSource;
@@ -65,6 +66,12 @@ pub fn lines(
 ) -> Vec<ExplanationLine> {
     let mut all = Vec::new();
     add(&mut all, "Because", vec![because(explanation)]);
+    let proof = explanation.proof.as_ref();
+    add(
+        &mut all,
+        "Proof",
+        proof.map(proof_lines).unwrap_or_default(),
+    );
     add(
         &mut all,
         "Scans",
@@ -208,6 +215,17 @@ fn change_lines(change: &ComparedValue) -> Vec<Toned> {
     let now = change.now.iter();
     let now = now.map(|value| toned(format!("+ {name}{}", cut(value)), LineTone::Now));
     then.chain(now).collect()
+}
+
+/// The outcome, the request, and both answers in short.
+fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
+    let proof = &explained.proof;
+    vec![
+        plain(explained.phrase()),
+        plain(cut(&format!("{} {}", proof.method, proof.url))),
+        toned(format!("- {}", cut(&proof.then.summary())), LineTone::Then),
+        toned(format!("+ {}", cut(&proof.summary())), LineTone::Now),
+    ]
 }
 
 fn decision_lines(explanation: &PresenceExplanation) -> Vec<Toned> {

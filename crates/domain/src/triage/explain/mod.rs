@@ -5,7 +5,7 @@
 //!   EarlierCorrelation::presence_of ─► reason, compared scans ─┐
 //!   parameters, coverage of the scans ─► test_run.rs ──────────┼─► PresenceExplanation ─┬─► lines.rs: people
 //!   evidence then and now ─► parts.rs ─────────────────────────┤                        └─► json.rs: programs
-//!   decisions, rule, baseline ─────────────────────────────────┘
+//!   decisions, rule, baseline, proof ──────────────────────────┘
 //! ```
 
 mod json;
@@ -29,6 +29,7 @@ use super::state::TriageState;
 use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
+use crate::proof::{FindingProof, ProofOutcome};
 use scandeck_wire::contract::{FindingId, Scan, ScanId, Shared, Stamp, Tool};
 
 pub use lines::{ExplanationLine, LineTone, lines};
@@ -64,6 +65,8 @@ pub struct PresenceExplanation {
     pub decisions: Vec<ExplainedDecision>,
     /// Why the decision no longer holds.
     pub reopened: Option<ReopenCause>,
+    /// The last proof.
+    pub proof: Option<ExplainedProof>,
     /// The steps that settle it, the best first.
     pub steps: Vec<SettlingStep>,
 }
@@ -99,9 +102,21 @@ pub struct ExplainedDecision {
     pub until: Option<Date>,
 }
 
+/// A request of the evidence that was sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExplainedProof {
+    pub proof: FindingProof,
+    pub who: Shared,
+    pub at: Stamp,
+}
+
 /// A step that settles an open question about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettlingStep {
+    /// Confirm it: the last proof shows that it is still there.
+    Confirm,
+    /// Mark it as fixed: the last proof shows that it is gone.
+    Fix,
     /// Repeat the scan that found it, with its parameters.
     Retest(ScanId),
     /// Look at the tests of a scan.
@@ -123,17 +138,26 @@ impl EarlierCorrelation {
             .collect()
     }
 
-    /// Why an issue has its presence.
+    /// The decisions when the rows were made.
+    pub fn state(&self) -> &TriageState {
+        &self.input.state
+    }
+
+    /// Why an issue has its presence, with the decisions of `state`.
     pub fn explain(
         &self,
         issue: &Issue,
         assessment: &Assessment,
+        state: &TriageState,
         read: &ReadTexts<'_>,
     ) -> PresenceExplanation {
         let result = self.presence_of(issue);
         let (reason, compared) = (result.reason, result.compared);
         let scan = |id: ScanId| self.scans.scan(id).map(|scan| &**scan);
         let [found_by, with] = [compared.found_by, compared.with].map(|id| id.and_then(scan));
+        let proof = ExplainedProof::last(issue, state);
+        let decide = proof.as_ref().and_then(|proof| proof.step(assessment));
+        let can_repeat = !found_by.is_some_and(is_imported);
         PresenceExplanation {
             finding: issue.finding.id,
             key: issue.key(),
@@ -145,9 +169,13 @@ impl EarlierCorrelation {
             }),
             evidence: self.evidence(reason, compared, read),
             baseline: self.explained_baseline(reason),
-            decisions: decisions(issue, assessment, &self.input.state),
+            decisions: decisions(issue, assessment, state),
             reopened: assessment.reopened,
-            steps: steps(reason, compared, !found_by.is_some_and(is_imported)),
+            proof,
+            steps: decide
+                .into_iter()
+                .chain(steps(reason, compared, can_repeat))
+                .collect(),
         }
     }
 
@@ -225,6 +253,41 @@ impl EarlierCorrelation {
             who: event.who.clone(),
             at: event.at,
         })
+    }
+}
+
+impl ExplainedProof {
+    /// The last proof of an issue.
+    pub fn last(issue: &Issue, state: &TriageState) -> Option<Self> {
+        let decided = state.finding_state(issue.key())?;
+        let (event, proof) = decided.proven().next_back()?;
+        Some(Self {
+            proof: proof.clone(),
+            who: event.who.clone(),
+            at: event.at,
+        })
+    }
+
+    /// `gone: the target no longer has this address, by anna, 2026-11-20 14:06:00`
+    pub fn phrase(&self) -> String {
+        format!("{}, by {}, {}", self.proof.phrase(), self.who, self.at)
+    }
+
+    /// The decision that the proof suggests, unless somebody decided since.
+    fn step(&self, assessment: &Assessment) -> Option<SettlingStep> {
+        let is_later = assessment.at.is_none_or(|decided| decided <= self.at);
+        let current = assessment.verdict;
+        match self.proof.outcome() {
+            ProofOutcome::StillThere if is_later && current != Verdict::Confirmed => {
+                let is_open = assessment.is_undecided() || current == Verdict::Fixed;
+                is_open.then_some(SettlingStep::Confirm)
+            }
+            ProofOutcome::Gone if is_later && current != Verdict::Fixed => {
+                let is_open = assessment.is_undecided() || current == Verdict::Confirmed;
+                is_open.then_some(SettlingStep::Fix)
+            }
+            _ => None,
+        }
     }
 }
 

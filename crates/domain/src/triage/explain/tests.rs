@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{LineTone, PresenceExplanation, SettlingStep, lines};
 use crate::finding::{PresenceReason, RetestGap, Verdict};
+use crate::proof::{FindingProof, ProofReason};
 use crate::triage::event::{Baseline, Change, Decision, ManualFinding, Subject};
 use crate::triage::testing::TriageFixture;
 use scandeck_wire::contract::{Evidence, ResultSummary, Risk, Scan, ScanId, ScanStatus};
@@ -15,7 +16,8 @@ fn explained(fixture: &TriageFixture) -> Vec<PresenceExplanation> {
     let rows = fixture.rows();
     let each = rows.issues.items().iter().zip(rows.assessments.iter());
     each.map(|(issue, assessment)| {
-        rows.earlier.explain(issue, assessment, &|finding| {
+        let state = rows.earlier.state();
+        rows.earlier.explain(issue, assessment, state, &|finding| {
             finding.texts().map_err(|error| error.to_string())
         })
     })
@@ -317,6 +319,34 @@ fn decision_names_its_author_and_a_rule_its_query() {
         by_person.starts_with("Decision  confirmed by ann, 2026-11-21 00:00:00"),
         "{by_person}"
     );
+}
+
+#[test]
+fn last_proof_is_explained_until_it_is_undone() {
+    let mut fixture = two_scans(&[1], |_| ());
+    let rows = fixture.rows();
+    let identity = rows.issues.items()[0].identity.clone();
+    for reason in [ProofReason::MatchedText, ProofReason::NotFound] {
+        let proof = FindingProof {
+            method: "GET".into(),
+            url: "http://shop.test/.git/HEAD".into(),
+            reason,
+            ..FindingProof::default()
+        };
+        let change = Change::Proof(Box::new(proof));
+        fixture.ann.does(Subject::Finding(identity.clone()), change);
+    }
+    let explanation = only(&fixture);
+    assert_eq!(explanation.json()["proof"]["outcome"], "gone");
+    assert_eq!(explanation.steps[0], SettlingStep::Fix);
+    let line = "Proof     gone: the target no longer has this address, by ann, 2026-11-21 12:02:00";
+    let lines = printed(&explanation);
+    assert!(lines.iter().any(|one| one == line), "{lines:#?}");
+    let batch = fixture.ann.state.last_done("ann").unwrap();
+    fixture.ann.undoes(batch);
+    let explanation = only(&fixture);
+    assert_eq!(explanation.json()["proof"]["outcome"], "still_there");
+    assert_eq!(explanation.steps[0], SettlingStep::Confirm);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! an error on the screen of every member.
 //!
 //! Verdicts and reasons are those of the contract. The other types repeat those of
-//! `domain/triage/event.rs` and `domain/oob/payload.rs`, of which the service imports nothing;
-//! `tests/service/team_lines.rs` compares both.
+//! `domain/triage/event.rs`, `domain/proof/record.rs` and `domain/oob/payload.rs`, of which the
+//! service imports nothing; `tests/service/team_lines.rs` compares both.
 #![expect(
     dead_code,
     reason = "the values are read to see whether they can be read"
@@ -16,6 +16,7 @@ use serde::Deserialize;
 
 use crate::errors::shown;
 use crate::store::team::SharedEventId;
+use scandeck_wire::contract::proof::ProofReason;
 use scandeck_wire::contract::verdict::{Reason, Verdict};
 use scandeck_wire::contract::{FindingId, LoggerId, Risk, ScanId, Shared, Stamp};
 
@@ -120,6 +121,7 @@ struct SentIdentity {
 enum SentChange {
     Decide(SentDecision),
     Note(Shared),
+    Proof(Box<SentProof>),
     Tag {
         #[serde(default)]
         add: Vec<Shared>,
@@ -161,6 +163,28 @@ struct SentSighting {
     risk: Risk,
     exploited: bool,
     epss: Option<f64>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SentProof {
+    method: Shared,
+    url: Shared,
+    headers: Vec<Shared>,
+    then: SentAnswer,
+    now: Option<SentAnswer>,
+    problem: Shared,
+    reason: ProofReason,
+    digest: Shared,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SentAnswer {
+    status: Option<u16>,
+    headers: Vec<Shared>,
+    body: Shared,
+    is_cut: bool,
 }
 
 #[derive(Default, Deserialize)]

@@ -12,6 +12,7 @@
 use crate::findings::draw::detail::{heading, indent, status};
 use crate::ui::{Cx, Theme, format, words};
 use ratatui::prelude::{Line, Span, Style};
+use scandeck_domain::proof::FindingProof;
 use scandeck_domain::triage::compare::differences;
 use scandeck_domain::triage::{
     Change, Decision, Event, Issue, ListedFinding, Presence, ScanSighting, TimelineEntry,
@@ -198,6 +199,7 @@ fn change_words(change: &Change) -> String {
     match change {
         Change::Decide(decision) => decision_words(decision),
         Change::Note(note) => format!("note: {}", note.trim()),
+        Change::Proof(proof) => proof_words(proof),
         Change::Tag { add, remove } => {
             let signed =
                 |sign: char| move |tag: &scandeck_wire::contract::Shared| format!("{sign}{tag}");
@@ -224,6 +226,18 @@ fn change_words(change: &Change) -> String {
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),
     }
+}
+
+/// The outcome, the request, and both answers in short.
+fn proof_words(proof: &FindingProof) -> String {
+    format!(
+        "proof: {}\n{} {}\nthen: {}\nnow: {}",
+        proof.phrase(),
+        proof.method,
+        proof.url,
+        proof.then.summary(),
+        proof.summary()
+    )
 }
 
 fn decision_words(decision: &Decision) -> String {

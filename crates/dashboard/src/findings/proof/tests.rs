@@ -1,0 +1,149 @@
+//! A proof, from the key to the verdict.
+
+use crate::base::Snapshot;
+use crate::testing::{
+    Call, CallAnswer, Effect, Modal, Problem, TestDashboard, Ticket, finding, table,
+};
+use scandeck_domain::proof::{FindingProof, ProofAnswer};
+use scandeck_domain::triage::{Change, Decision, Verdict};
+use scandeck_wire::contract::{Evidence, Finding, Risk, ScanId};
+
+const EXPOSED: &str = "GET http://t1.acme.test/.git/HEAD";
+
+/// One finding of the finished website scan 1 with this request in its evidence.
+fn app(request: &str) -> TestDashboard {
+    let mut app = TestDashboard::new();
+    let row = [request, "200"].map(str::to_owned);
+    app.feed(Snapshot::Findings(table([Finding {
+        task_id: Some(ScanId(1)),
+        vuln_evidence: Evidence::table(&["Request", "Status"], [Vec::from(row)]),
+        ..finding(1, 1, "Git repository", Risk::High)
+    }])));
+    app.keys("3 home");
+    app
+}
+
+/// The answer of the target to the planned request.
+fn answered(call: &Call, message: &str) -> Result<CallAnswer, Problem> {
+    let Call::Prove(planned) = call else {
+        panic!("{call:?}")
+    };
+    let answer = ProofAnswer::parse(message);
+    let proof = FindingProof::new(&planned.request, &planned.expected, Ok(answer));
+    Ok(CallAnswer::Proof(Box::new(proof)))
+}
+
+fn recorded(effects: &[Effect]) -> Vec<Change> {
+    let events = effects.iter().filter_map(|effect| match effect {
+        Effect::Record(events) => Some(events),
+        _ => None,
+    });
+    events.flatten().map(|event| event.change.clone()).collect()
+}
+
+fn sent(app: &mut TestDashboard) -> Vec<(Ticket, Call)> {
+    assert_eq!(app.calls("P"), [], "nothing is sent before the answer");
+    app.calls("enter")
+}
+
+#[test]
+fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
+    let mut app = app(EXPOSED);
+    app.keys("P");
+    let lines = app.prompt().lines.clone();
+    assert_eq!(lines[0], EXPOSED);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("User-Agent: scandeck/")),
+        "{lines:?}"
+    );
+    app.keys("esc");
+    let sent = sent(&mut app);
+    assert_eq!(sent.len(), 1);
+    let effects = app.answer(&sent, |call| {
+        answered(call, "HTTP/1.1 404 Not Found\n\nnone")
+    });
+    assert!(
+        matches!(&recorded(&effects)[..], [Change::Proof(_)]),
+        "{effects:?}"
+    );
+    let Some(Modal::Why(open)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
+    let lines: Vec<String> = open.lines.iter().map(|line| line.printed()).collect();
+    for part in ["Proof     gone: ", "- 200", "+ 404", "x marks it as fixed"] {
+        assert!(
+            lines.iter().any(|line| line.contains(part)),
+            "{part} {lines:#?}"
+        );
+    }
+    let decided = recorded(&app.keys("x"));
+    assert!(
+        matches!(
+            &decided[..],
+            [Change::Decide(Decision {
+                verdict: Verdict::Fixed,
+                ..
+            })]
+        ),
+        "{decided:?}"
+    );
+    assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn doubt_offers_no_verdict() {
+    let mut app = app(EXPOSED);
+    let sent = sent(&mut app);
+    app.answer(&sent, |call| {
+        answered(call, "HTTP/1.1 302 Found\nLocation: /login\n\n")
+    });
+    assert!(
+        app.notices().contains("cannot tell: the target redirects"),
+        "{}",
+        app.notices()
+    );
+    assert_eq!(recorded(&app.keys("x")), []);
+}
+
+#[test]
+fn request_that_writes_is_refused_with_the_key_of_its_command() {
+    let mut app = app("DELETE http://t1.acme.test/a");
+    assert_eq!(app.calls("P"), []);
+    assert!(
+        app.notices()
+            .contains("only GET, HEAD and OPTIONS are sent")
+            && app.notices().contains("copies a curl command"),
+        "{}",
+        app.notices()
+    );
+    assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn read_only_session_and_other_panes_send_nothing() {
+    let mut elsewhere = app(EXPOSED);
+    elsewhere.keys("2 : 'prove' enter");
+    let mut reading = app(EXPOSED);
+    reading.model.session.read_only = true;
+    reading.keys("P");
+    for app in [elsewhere, reading] {
+        assert!(
+            !matches!(app.model.overlay.modals.last(), Some(Modal::Prompt(_))),
+            "{}",
+            app.notices()
+        );
+    }
+}
+
+#[test]
+fn refused_target_is_named_and_nothing_is_recorded() {
+    let mut app = app(EXPOSED);
+    let sent = sent(&mut app);
+    let effects = app.answer(&sent, |_| {
+        Err(Problem::local("t1.acme.test is out of scope"))
+    });
+    assert_eq!(recorded(&effects), []);
+    assert!(app.notices().contains("out of scope"), "{}", app.notices());
+}

@@ -1,0 +1,157 @@
+//! An answer of a target: that in the evidence, or that to a request that was sent again.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use scandeck_wire::contract::Shared;
+use scandeck_wire::text::plural;
+
+/// The end of a text that was cut when it was stored.
+const CUT: char = '…';
+/// Most headers of a stored answer.
+const MOST_HEADERS: usize = 40;
+/// Most bytes of a header of a stored answer.
+const MOST_HEADER: usize = 300;
+/// Most bytes of the body of a stored answer.
+const MOST_BODY: usize = 4 * 1024;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProofAnswer {
+    /// Unknown if the evidence does not name it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// Each `Name: value`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<Shared>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub body: Shared,
+    /// Only the beginning of the body is known.
+    pub is_cut: bool,
+}
+
+impl ProofAnswer {
+    /// Reads a message: status line, headers, body.
+    pub fn parse(message: &str) -> Self {
+        let message = message.replace("\r\n", "\n");
+        let (head, body) = message.split_once("\n\n").unwrap_or((&message, ""));
+        let mut lines = head.lines();
+        let first = lines.next().unwrap_or_default();
+        let status = first
+            .strip_prefix("HTTP/")
+            .and_then(|rest| rest.split(' ').nth(1)?.parse::<u16>().ok());
+        match status {
+            Some(_) => Self {
+                status,
+                headers: lines.map(Shared::from).collect(),
+                body: body.into(),
+                is_cut: message.ends_with(CUT),
+            },
+            // Some tools keep the body alone.
+            None => Self {
+                body: message.as_str().into(),
+                is_cut: message.ends_with(CUT),
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The value of the first header of this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find_map(|line| {
+            let (one, value) = line.split_once(':')?;
+            one.trim()
+                .eq_ignore_ascii_case(name)
+                .then_some(value.trim())
+        })
+    }
+
+    /// Headers and body as one text.
+    pub fn text(&self) -> String {
+        let lines = self.headers.iter().map(Shared::as_str);
+        let lines: Vec<&str> = lines.chain(["", self.body.as_str()]).collect();
+        lines.join("\n")
+    }
+
+    pub fn is_success(&self) -> bool {
+        matches!(self.status, Some(200..=299))
+    }
+
+    /// The answer with the limits of stored ones, and without the values of cookies.
+    #[must_use]
+    pub fn bounded(&self) -> Self {
+        let body = start(&self.body, MOST_BODY);
+        let headers = self.headers.iter().take(MOST_HEADERS);
+        Self {
+            status: self.status,
+            headers: headers
+                .map(|line| Shared::from(start(&hidden(line), MOST_HEADER)))
+                .collect(),
+            body: body.into(),
+            is_cut: self.is_cut || body.len() < self.body.len(),
+        }
+    }
+
+    /// `200, nginx, text/html, 1,234 bytes`
+    pub fn summary(&self) -> String {
+        let status = self
+            .status
+            .map_or_else(|| "status unknown".to_owned(), |code| code.to_string());
+        let mut words = vec![status];
+        for name in ["location", "server", "content-type"] {
+            words.extend(self.header(name).map(str::to_owned));
+        }
+        if !self.body.is_empty() {
+            let at_least = if self.is_cut { "at least " } else { "" };
+            let bytes = plural(self.body.len(), "byte");
+            words.push(format!("{at_least}{bytes}"));
+        }
+        words.join(", ")
+    }
+}
+
+fn start(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// The line of a header; of a cookie, the name alone.
+fn hidden(line: &str) -> Cow<'_, str> {
+    match line.split_once(':') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("set-cookie") => {
+            let cookie = value.split(['=', ';']).next().unwrap_or_default().trim();
+            Cow::Owned(format!("{name}: {cookie}=•••"))
+        }
+        _ => Cow::Borrowed(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_is_read_and_a_body_alone_too() {
+        let answer = ProofAnswer::parse("HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\nhello\r\n\r\nx");
+        assert_eq!(answer.status, Some(200));
+        assert_eq!(answer.header("SERVER"), Some("nginx"));
+        assert_eq!(answer.body.as_str(), "hello\n\nx");
+        assert_eq!(answer.summary(), "200, nginx, 8 bytes");
+        let body = ProofAnswer::parse("hello…");
+        assert!(body.status.is_none() && body.is_cut);
+        assert_eq!(ProofAnswer::parse(""), ProofAnswer::default());
+    }
+
+    #[test]
+    fn stored_answer_is_bounded_and_has_no_cookie() {
+        let answer = ProofAnswer {
+            headers: vec!["Set-Cookie: sid=s3cret; Path=/".into(), "A: b".into()],
+            body: "é".repeat(MOST_BODY).into(),
+            ..ProofAnswer::default()
+        };
+        let stored = answer.bounded();
+        assert_eq!(stored.headers, ["Set-Cookie: sid=•••", "A: b"]);
+        assert!(stored.is_cut && stored.body.len() <= MOST_BODY);
+        assert_eq!(stored.bounded(), stored);
+    }
+}

@@ -1,0 +1,286 @@
+//! What is sent again of a finding, or why nothing is.
+
+use std::fmt;
+
+use url::Url;
+
+use super::payload::carries_payload;
+use crate::finding::named_enum;
+use crate::finding_request::{FindingRequest, FirstRow, RequestHeader};
+use scandeck_wire::contract::{Evidence, Tool};
+
+/// Methods that only read.
+const METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+/// Headers of the evidence that are replaced or would shorten the answer.
+const REPLACED: [&str; 12] = [
+    "user-agent",
+    "cache-control",
+    "pragma",
+    "range",
+    "if-match",
+    "if-none-match",
+    "if-modified-since",
+    "if-unmodified-since",
+    "if-range",
+    "te",
+    "upgrade",
+    "expect",
+];
+/// Parts of the names of headers whose values are credentials.
+const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "session", "key"];
+/// Stands for a value that an import did not keep.
+const HIDDEN: char = '•';
+/// The header that asks caches for the answer of the target.
+const NO_CACHE: (&str, &str) = ("Cache-Control", "no-cache");
+/// What is accepted if the evidence does not name it.
+const ACCEPT: (&str, &str) = ("Accept", "*/*");
+const USER_AGENT: (&str, &str) = (
+    "User-Agent",
+    concat!("scandeck/", env!("CARGO_PKG_VERSION"), " (proof)"),
+);
+
+/// A request that only reads, exactly as it is sent.
+#[derive(Clone, PartialEq)]
+pub struct ProofRequest {
+    pub method: String,
+    pub url: Url,
+    pub headers: Vec<RequestHeader>,
+    /// Names of headers with credentials that are not sent.
+    pub left_out: Vec<String>,
+    /// Names of headers with credentials that are sent.
+    pub credentials: Vec<String>,
+}
+
+named_enum! {
+    /// Why the request of a finding is not sent again.
+    ProofRefusal {
+        NoRequest "no_request",
+        Address "address",
+        Method "method",
+        Body "body",
+        Cut "cut",
+        Payload "payload",
+        UnknownCredential "unknown_credential",
+    }
+}
+
+impl ProofRefusal {
+    /// The reason as a clause.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::NoRequest => "the evidence has no HTTP request",
+            Self::Address => "the address of the request is invalid or has a password",
+            Self::Method => "only GET, HEAD and OPTIONS are sent",
+            Self::Body => "requests with a body are not sent",
+            Self::Cut => "the evidence has only the beginning of the request",
+            Self::Payload => "the request carries a payload",
+            Self::UnknownCredential => "the evidence does not have the header that is to be sent",
+        }
+    }
+}
+
+impl ProofRequest {
+    /// The request of evidence that this tool reported; an unknown tool may have sent a payload. Of
+    /// the headers with credentials, only those in `send` are sent.
+    ///
+    /// # Errors
+    /// Why it is not sent again.
+    pub fn plan(
+        evidence: &Evidence,
+        tool: Option<Tool>,
+        send: &[String],
+    ) -> Result<Self, ProofRefusal> {
+        let row = FirstRow::of(evidence).ok_or(ProofRefusal::NoRequest)?;
+        let found = FindingRequest::of_row(&row).ok_or(ProofRefusal::NoRequest)?;
+        let url = address(&found.url).ok_or(ProofRefusal::Address)?;
+        if !METHODS.contains(&found.method.as_str()) {
+            return Err(ProofRefusal::Method);
+        }
+        if found.is_cut {
+            return Err(ProofRefusal::Cut);
+        }
+        if !found.body.is_empty() {
+            return Err(ProofRefusal::Body);
+        }
+        if carries_payload(&found, &row, tool) {
+            return Err(ProofRefusal::Payload);
+        }
+        let mut request = Self {
+            method: found.method,
+            url,
+            headers: [USER_AGENT, NO_CACHE].map(named_header).into(),
+            left_out: Vec::new(),
+            credentials: Vec::new(),
+        };
+        for header in found.headers {
+            request.add(header, send);
+        }
+        let mut names = request.headers.iter().map(|header| header.name.as_str());
+        if !names.any(|name| name.eq_ignore_ascii_case(ACCEPT.0)) {
+            request.headers.push(named_header(ACCEPT));
+        }
+        let is_sent = |name: &String| has(&request.credentials, name);
+        match send.iter().all(is_sent) {
+            true => Ok(request),
+            false => Err(ProofRefusal::UnknownCredential),
+        }
+    }
+
+    fn add(&mut self, header: RequestHeader, send: &[String]) {
+        if REPLACED
+            .iter()
+            .any(|name| header.name.eq_ignore_ascii_case(name))
+        {
+            return;
+        }
+        if !is_secret(&header) {
+            return self.headers.push(header);
+        }
+        if has(send, &header.name) && !header.value.contains(HIDDEN) {
+            self.credentials.push(header.name.clone());
+            self.headers.push(header);
+        } else {
+            self.left_out.push(header.name);
+        }
+    }
+
+    /// The headers as they are shown: `Name: value`, credentials without their values.
+    pub fn shown_headers(&self) -> Vec<String> {
+        let shown = |header: &RequestHeader| match is_secret(header) {
+            true => format!("{}: •••", header.name),
+            false => format!("{}: {}", header.name, header.value),
+        };
+        self.headers.iter().map(shown).collect()
+    }
+}
+
+/// `GET https://shop.acme.test/`
+impl fmt::Display for ProofRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.method, self.url)
+    }
+}
+
+/// Without the values of credentials.
+impl fmt::Debug for ProofRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ProofRequest({self}, {:?})", self.shown_headers())
+    }
+}
+
+fn named_header((name, value): (&str, &str)) -> RequestHeader {
+    RequestHeader {
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+/// The URL without its fragment; none with a user name or a password.
+fn address(text: &str) -> Option<Url> {
+    let mut url = Url::parse(text).ok()?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.has_host();
+    url.set_fragment(None);
+    is_plain.then_some(url)
+}
+
+fn is_secret(header: &RequestHeader) -> bool {
+    let name = header.name.to_ascii_lowercase();
+    header.is_credential() || SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+fn has(names: &[String], name: &str) -> bool {
+    names.iter().any(|one| one.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plan(request: &str, tool: i64, send: &[&str]) -> Result<ProofRequest, ProofRefusal> {
+        let row = ["https://a.test/".to_owned(), request.to_owned()];
+        let evidence = Evidence::table(&["URL", "Request"], [Vec::from(row)]);
+        let send: Vec<String> = send.iter().map(|name| (*name).to_owned()).collect();
+        ProofRequest::plan(&evidence, Some(Tool(tool)), &send)
+    }
+
+    #[test]
+    fn request_is_sent_without_its_credentials_unless_they_are_named() {
+        let text = "GET /a HTTP/1.1\nHost: a.test\nAccept: */*\nCookie: sid=s3cret\n\
+                    Authorization: •••\nX-Api-Token: s3cret\nUser-Agent: x\nRange: bytes=0-9\n\n";
+        let request = plan(text, 170, &[]).unwrap();
+        let version = env!("CARGO_PKG_VERSION");
+        assert_eq!(
+            request.shown_headers(),
+            [
+                format!("User-Agent: scandeck/{version} (proof)").as_str(),
+                "Cache-Control: no-cache",
+                "Accept: */*"
+            ]
+        );
+        assert_eq!(request.left_out, ["Cookie", "Authorization", "X-Api-Token"]);
+        let named = plan(text, 170, &["cookie"]).unwrap();
+        assert!(named.headers.iter().any(|one| one.value == "sid=s3cret"));
+        assert_eq!(named.credentials, ["Cookie"]);
+        assert!(!format!("{named:?}").contains("s3cret"));
+        for unknown in ["authorization", "x-other"] {
+            let refused = plan(text, 170, &[unknown]).unwrap_err();
+            assert_eq!(refused, ProofRefusal::UnknownCredential);
+        }
+    }
+
+    #[test]
+    fn request_that_could_change_something_is_refused() {
+        for (text, refusal) in [
+            ("POST /a HTTP/1.1\n\na=1", ProofRefusal::Method),
+            ("DELETE /a HTTP/1.1\n\n", ProofRefusal::Method),
+            ("GET /a HTTP/1.1\nAccept: a\n\na=1", ProofRefusal::Body),
+            ("GET /a HTTP/1.1\nAccept: a…", ProofRefusal::Cut),
+            ("GET /?q=%3Cb%3E HTTP/1.1\n\n", ProofRefusal::Payload),
+            (
+                "GET / HTTP/1.1\nX-Forwarded-For: ${jndi:x}\n\n",
+                ProofRefusal::Payload,
+            ),
+            (
+                "GET / HTTP/1.1\nX-HTTP-Method-Override: DELETE\n\n",
+                ProofRefusal::Payload,
+            ),
+            (
+                "GET https://ann:pw@a.test/ HTTP/1.1\n\n",
+                ProofRefusal::Address,
+            ),
+        ] {
+            assert_eq!(plan(text, 170, &[]).unwrap_err(), refusal, "{text}");
+        }
+        let reading = "GET /a HTTP/1.1\n\n";
+        assert_eq!(
+            plan(reading, 10_003, &[]).unwrap_err(),
+            ProofRefusal::Payload
+        );
+        assert!(plan(reading, 10_018, &[]).is_ok());
+        let refused = ProofRequest::plan(&Evidence::default(), None, &[]);
+        assert_eq!(refused.unwrap_err(), ProofRefusal::NoRequest);
+        let row = ["http://a.test/", "id"].map(str::to_owned);
+        let attacked = Evidence::table(&["URL", "Parameter"], [Vec::from(row)]);
+        let refused = ProofRequest::plan(&attacked, Some(Tool::WEBSITE), &[]);
+        assert_eq!(refused.unwrap_err(), ProofRefusal::Payload);
+    }
+
+    proptest! {
+        #[test]
+        fn planned_request_only_reads_and_has_no_secret(
+            method in "(GET|HEAD|OPTIONS|POST|PUT|get|TRACE|)",
+            path: String,
+            header in "[A-Za-z-]{0,12}",
+            value: String,
+        ) {
+            let text = format!("{method} /{path} HTTP/1.1\n{header}: {value}\nCookie: s3cret\n\n");
+            if let Ok(request) = plan(&text, 170, &[]) {
+                prop_assert!(METHODS.contains(&request.method.as_str()));
+                prop_assert!(!request.headers.iter().any(is_secret));
+                prop_assert_eq!(request.url.host_str(), Some("a.test"));
+            }
+        }
+    }
+}

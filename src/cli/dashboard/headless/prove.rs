@@ -1,0 +1,225 @@
+//! `scandeck findings prove`: sends the requests in the evidence of findings again, and judges the
+//! answers.
+//!
+//! ```text
+//!   finding ─► ProofRequest ─► scope file ─► target ─► FindingProof ─► decisions, standard output
+//!                  └─► refused: the reason and a curl command
+//! ```
+
+use std::collections::HashSet;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::findings::{is_named, not_found};
+use super::rows::FindingRows;
+use super::{HeadlessSession, decisions, exit, explain};
+use crate::cli::error::CliError;
+use crate::cli::stdio;
+use scandeck_client::{ProofScope, send_proof};
+use scandeck_dashboard::config::Environment;
+use scandeck_dashboard::runtime::local::proof_scope;
+use scandeck_domain::export::ExportRow;
+use scandeck_domain::finding_request::FindingRequest;
+use scandeck_domain::proof::{
+    ExpectedAnswer, FindingProof, ProofOutcome, ProofRefusal, ProofRequest,
+};
+use scandeck_domain::triage::{Change, Subject};
+use scandeck_wire::contract::{Evidence, Shared, Tool};
+use scandeck_wire::text::{self, io_cause};
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  scandeck findings prove 4711
+  scandeck findings prove 4711 4712 --json")]
+pub struct ProveArgs {
+    /// Ids of any occurrence, or fingerprints
+    #[arg(
+        value_name = "ID|FINGERPRINT",
+        required = true,
+        allow_negative_numbers = true
+    )]
+    ids: Vec<String>,
+    /// Send this header of the evidence although it has credentials, such as Cookie; repeatable
+    #[arg(long, value_name = "HEADER")]
+    send: Vec<String>,
+}
+
+/// What became of a request.
+struct ProofAttempt<'a> {
+    row: &'a ExportRow,
+    result: Result<FindingProof, UnsentProof>,
+}
+
+/// Why a request was not sent.
+struct UnsentProof {
+    /// For programs.
+    code: &'static str,
+    because: String,
+    /// The command that sends it by hand.
+    curl: Option<String>,
+}
+
+/// Proves the findings one after the other.
+///
+/// # Errors
+/// Those of the service, when a finding does not exist, and when a proof cannot be saved.
+pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<ExitCode> {
+    session.require_writable()?;
+    let rows = FindingRows::load(session).await?;
+    let selected = select(&rows, &args.ids)?;
+    let scope = scope()?;
+    // A proof without an author could not be saved.
+    let who = session.author().await?;
+    let mut attempts = Vec::new();
+    for row in selected {
+        let result = prove(row, &args.send, &scope).await;
+        attempts.push(ProofAttempt { row, result });
+    }
+    let changes: Vec<(Shared, Subject, Change)> = attempts.iter().filter_map(change).collect();
+    if !changes.is_empty() {
+        decisions::write(&session.memory, who, rows.state(), changes).await?;
+    }
+    if session.out.json {
+        let values: Vec<Value> = attempts.iter().map(ProofAttempt::json).collect();
+        session.out.value(&values)?;
+    } else {
+        let printed: Vec<String> = attempts.iter().map(ProofAttempt::printed).collect();
+        stdio::print(printed.join("\n").as_bytes())?;
+    }
+    Ok(exit_code(&attempts))
+}
+
+/// The named rows, each finding once.
+fn select<'a>(rows: &'a FindingRows, ids: &[String]) -> anyhow::Result<Vec<&'a ExportRow>> {
+    let mut keys = HashSet::new();
+    let mut selected = Vec::new();
+    for id in ids {
+        let row = rows.all.iter().find(|row| is_named(row, id));
+        let row = row.ok_or_else(|| not_found(id))?;
+        if keys.insert(row.issue.key()) {
+            selected.push(row);
+        }
+    }
+    Ok(selected)
+}
+
+/// The scope file of this machine, whatever service has the findings.
+fn scope() -> anyhow::Result<ProofScope> {
+    let directory = Environment::of_process()?.state_dir().service_dir();
+    Ok(proof_scope(&directory).map_err(|error| CliError::new(&error, error.hint()))?)
+}
+
+async fn prove(
+    row: &ExportRow,
+    send: &[String],
+    scope: &ProofScope,
+) -> Result<FindingProof, UnsentProof> {
+    let texts = row.issue.texts();
+    let texts = texts.map_err(|error| UnsentProof::new("no_evidence", &io_cause(&error)))?;
+    let evidence = &texts.vuln_evidence;
+    let request = ProofRequest::plan(evidence, row.tool.map(Tool), send)
+        .map_err(|refusal| UnsentProof::refused(refusal, evidence))?;
+    let received = send_proof(&request, scope)
+        .await
+        .map_err(|error| UnsentProof::new("not_sent", &error))?;
+    let expected = ExpectedAnswer::of(evidence);
+    Ok(FindingProof::new(&request, &expected, received))
+}
+
+fn change(attempt: &ProofAttempt<'_>) -> Option<(Shared, Subject, Change)> {
+    let proof = attempt.result.as_ref().ok()?;
+    let row = attempt.row;
+    Some((
+        row.workspace.clone(),
+        Subject::Finding(row.issue.identity.clone()),
+        Change::Proof(Box::new(proof.clone())),
+    ))
+}
+
+/// One that is still there decides, then one that was not sent.
+fn exit_code(attempts: &[ProofAttempt<'_>]) -> ExitCode {
+    let is_there = |attempt: &ProofAttempt<'_>| {
+        let proof = attempt.result.as_ref();
+        proof.is_ok_and(|proof| proof.outcome() == ProofOutcome::StillThere)
+    };
+    if attempts.iter().any(is_there) {
+        ExitCode::from(exit::STILL_THERE)
+    } else if attempts.iter().any(|attempt| attempt.result.is_err()) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+impl UnsentProof {
+    fn new(code: &'static str, because: &dyn std::fmt::Display) -> Self {
+        Self {
+            code,
+            because: because.to_string(),
+            curl: None,
+        }
+    }
+
+    fn refused(refusal: ProofRefusal, evidence: &Evidence) -> Self {
+        Self {
+            curl: FindingRequest::of(evidence).map(|request| request.curl()),
+            ..Self::new(refusal.as_str(), &refusal.reason())
+        }
+    }
+}
+
+impl ProofAttempt<'_> {
+    fn json(&self) -> Value {
+        let issue = &self.row.issue;
+        let mut value = match &self.result {
+            Ok(proof) => proof.json(),
+            Err(unsent) => json!({
+                "refused": unsent.code,
+                "because": unsent.because,
+                "curl": unsent.curl,
+            }),
+        };
+        value["id"] = json!(issue.finding.id);
+        value["fingerprint"] = json!(issue.key());
+        value["name"] = json!(issue.name);
+        value["sent"] = json!(self.result.is_ok());
+        value
+    }
+
+    /// The lines for people. A command is printed as it is, because it is copied.
+    fn printed(&self) -> String {
+        let issue = &self.row.issue;
+        let mut lines = vec![labelled(
+            "Finding",
+            &format!("{} {}", issue.finding.id, issue.name),
+        )];
+        match &self.result {
+            Ok(proof) => lines.extend(self.proof_lines(proof)),
+            Err(unsent) => {
+                lines.push(labelled("Not sent", &unsent.because));
+                lines.extend(unsent.curl.iter().map(|curl| format!("By hand   {curl}\n")));
+            }
+        }
+        lines.concat()
+    }
+
+    fn proof_lines(&self, proof: &FindingProof) -> Vec<String> {
+        let mut lines = vec![labelled(
+            "Request",
+            &format!("{} {}", proof.method, proof.url),
+        )];
+        lines.extend(proof.headers.iter().map(|header| labelled("", header)));
+        lines.push(labelled("Then", &proof.then.summary()));
+        lines.push(labelled("Now", &proof.summary()));
+        lines.push(labelled("Proof", &proof.phrase()));
+        let decide = |verdict| labelled("Next", &explain::decide(self.row, verdict));
+        lines.extend(proof.verdict().map(decide));
+        lines
+    }
+}
+
+fn labelled(label: &str, words: &str) -> String {
+    format!("{label:10}{}\n", text::clean(words))
+}

@@ -1,0 +1,105 @@
+//! Proofs: requests of findings that are sent again.
+
+use scandeck::contract::{Evidence, Risk};
+use scandeck::service::engine::{NewFinding, ScanEvent};
+use serde_json::Value;
+use wiremock::matchers::any;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use super::CliFixture;
+use crate::service::runner::{finding, tested};
+
+/// A service with one finding, whose evidence has this request to `target`.
+async fn found(method: &str, target: &str) -> (CliFixture, String) {
+    let cli = CliFixture::new().await;
+    let row = [
+        format!("{method} {target}"),
+        "200".into(),
+        "GET, TRACE".into(),
+    ];
+    let traced = NewFinding {
+        evidence: Evidence::table(&["Request", "Status", "Allow"], [Vec::from(row)]),
+        ..finding("web.method.trace", Risk::Medium, "")
+    };
+    let events = vec![
+        ScanEvent::Planned(10),
+        tested("web.methods", 10, vec![traced]),
+    ];
+    cli.service.runner.set_events(events);
+    let target = cli.service.target("127.0.0.1").await;
+    let scan = cli.service.scan(target).await;
+    cli.service.runner.finish_scans(1);
+    cli.service.until_status(scan, "finished").await;
+    let id = cli.json(&["findings", "list"]).await[0]["id"].to_string();
+    (cli, id)
+}
+
+async fn answer_with(server: &MockServer, allowed: &str) {
+    server.reset().await;
+    let response = ResponseTemplate::new(200).insert_header("allow", allowed);
+    Mock::given(any())
+        .respond_with(response)
+        .mount(server)
+        .await;
+}
+
+#[tokio::test]
+async fn proof_is_judged_saved_and_explained() {
+    let target = MockServer::start().await;
+    let (cli, id) = found("OPTIONS", &target.uri()).await;
+    answer_with(&target, "GET,TRACE").await;
+    let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let proofs: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(
+        (&proofs[0]["outcome"], &proofs[0]["reason"]),
+        (&"still_there".into(), &"same_header".into()),
+        "{proofs}"
+    );
+    assert_eq!(target.received_requests().await.unwrap().len(), 1);
+
+    target.reset().await;
+    let words = cli.does(&["findings", "prove", &id]).await;
+    for part in [
+        "Proof     gone: the target no longer has this address\n",
+        &format!("Next      scandeck findings decide {id} --verdict fixed\n"),
+    ] {
+        assert!(words.contains(part), "{part}\n{words}");
+    }
+    let explained = cli.json(&["findings", "explain", &id]).await;
+    assert_eq!(explained["proof"]["outcome"], "gone", "{explained}");
+    let events = cli.does(&["triage", "export"]).await;
+    assert_eq!(events.matches(r#""proof":{"#).count(), 2, "{events}");
+    cli.does(&["case", "new", "--workspace", "1", "-o", "w.case"])
+        .await;
+    let shown = cli.does(&["case", "show", "w.case"]).await;
+    assert!(
+        shown.contains("proof") && shown.contains("still there: "),
+        "{shown}"
+    );
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn request_that_writes_or_leaves_the_scope_is_not_sent() {
+    let target = MockServer::start().await;
+    let (cli, id) = found("DELETE", &target.uri()).await;
+    let ended = cli.run(&["findings", "prove", &id]).await;
+    assert_eq!(ended.code, 1, "{ended:?}");
+    for part in ["only GET, HEAD and OPTIONS are sent", "curl --include"] {
+        assert!(ended.out.contains(part), "{part}\n{ended:?}");
+    }
+    assert!(target.received_requests().await.unwrap().is_empty());
+    cli.service.stop().await;
+
+    let (cli, id) = found("GET", "http://shop.acme.test/").await;
+    let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
+    assert!(
+        ended.code == 1 && ended.out.contains("out of scope"),
+        "{ended:?}"
+    );
+    cli.run(&["findings", "prove", "99999"])
+        .await
+        .refused(1, "finding 99999 not found");
+    cli.service.stop().await;
+}
