@@ -374,7 +374,7 @@ fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
 /// Evidence as text for a line diff.
 fn evidence_text(texts: &FindingTexts) -> String {
     use scandeck_wire::contract::EvidenceView;
-    match texts.vuln_evidence.view() {
+    match texts.vuln_evidence.view().without_exchange() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,
         EvidenceView::Table { rows, .. } => rows
