@@ -281,16 +281,18 @@ impl FindingKind {
 /// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a
 /// URL.
 pub fn table(headers: &[&str], rows: Vec<Vec<String>>) -> Evidence {
-    let encoded = |cell: String| {
-        cell.replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;")
-    };
     Evidence::table(
         headers,
         rows.into_iter()
             .map(|row| row.into_iter().map(encoded).collect()),
     )
+}
+
+/// The text of a cell with HTML entities.
+pub fn encoded(cell: String) -> String {
+    cell.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -257,6 +257,7 @@ mod tests {
             headers,
             body: body.into(),
             fault: None,
+            request: Default::default(),
         })
     }
 

@@ -17,6 +17,7 @@ use url::Url;
 
 use super::{ToolCoverage, start_page};
 use crate::engine::coverage::{CheckCoverage, CheckedWeb, PAGES};
+use crate::engine::exchange::page_of_row;
 use crate::engine::http::{HttpPage, Web};
 use crate::engine::kinds::{self, FindingKind, recon as kind};
 use crate::engine::params::Authentication;
@@ -81,18 +82,18 @@ async fn scan(
     counts.record(&Ok(first.clone()));
     let client = CheckedWeb::new(&web, &counts);
     let pages = read_pages(run, &client, &first).await;
-    let pages_read = pages.len();
-    let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
+    let searched = pages.clone();
+    let mut found = blocking::run(move |stop| technologies::find(&searched, is_wanted, stop)).await;
     read_versions(&web, &first.url, &mut found).await;
     run.output_findings(json!({"technologies": listed(&found)}))
         .await;
     let findings: Vec<NewFinding> = found
         .into_iter()
-        .map(|(name, one)| finding(kind, &first, name, one))
+        .map(|(name, one)| finding(kind, &pages, &first, name, one))
         .collect();
     let summary = format!(
         "{} read, {}",
-        plural(pages_read, "page"),
+        plural(pages.len(), "page"),
         counted(findings.len())
     );
     let metadata = json!({"findings": findings.len()});
@@ -138,6 +139,7 @@ async fn read_pages(
 
 fn finding(
     kind: FindingKind,
+    pages: &[Arc<HttpPage>],
     start: &HttpPage,
     name: String,
     found: FoundTechnology,
@@ -148,15 +150,20 @@ fn finding(
         format!("{name} {}", found.version)
     };
     let row = vec![name.clone(), found.version, found.category, found.proof];
-    let finding = kind.finding();
-    NewFinding {
+    let page = page_of_row(&row, pages.iter().map(Arc::as_ref));
+    let texts = kind.finding();
+    let finding = NewFinding {
         port: start.url.port_or_known_default().unwrap_or_default(),
         service: start.url.scheme().to_owned(),
         place: name,
-        name: format!("{}: {label}", finding.name),
+        name: format!("{}: {label}", texts.name),
         confirmed: true,
         evidence: kinds::table(&["Technology", "Version", "Category", "Proof"], vec![row]),
-        ..finding
+        ..texts
+    };
+    match page {
+        Some(page) => finding.proven_by(page),
+        None => finding,
     }
 }
 

@@ -137,7 +137,7 @@ fn unsupported(product: &str, version: &str) -> Option<&'static UnsupportedBranc
 
 /// The XML-RPC interface of WordPress, which answers GET with a hint.
 pub async fn xmlrpc(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let (mut rows, mut first) = (Vec::new(), None);
     for folder in site.base_folders() {
         let Some(url) = site.at(&format!("{folder}xmlrpc.php")) else {
             continue;
@@ -151,9 +151,10 @@ pub async fn xmlrpc(site: &Site<'_>) -> Vec<NewFinding> {
                 page.status.to_string(),
                 XMLRPC.to_owned(),
             ]);
+            first.get_or_insert(page);
         }
     }
-    site.finding_of_rows(cms::XMLRPC, exposed::HEADERS, rows)
+    site.finding_of_page(cms::XMLRPC, exposed::HEADERS, rows, first.as_ref())
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ mod recognize_consoles;
 mod recognize_services;
 mod scan;
 mod scripts;
-mod secrets;
+pub(super) mod secrets;
 mod site;
 mod source_maps;
 pub(super) mod start;
