@@ -33,5 +33,7 @@ pub use scandeck_wire::{contract, text};
 pub use {
     scandeck_client as client,
     scandeck_dashboard::{self as dashboard, config},
-    scandeck_domain::{export, finding, mask, oob, query, table, text_files, triage},
+    scandeck_domain::{
+        export, finding, finding_request, mask, oob, query, table, text_files, triage,
+    },
 };
