@@ -239,6 +239,11 @@ impl Catalogue {
 /// Headers of the evidence of the kinds `coverage`. The dashboard reads the third column.
 pub const COVERAGE_HEADERS: &[&str] = &["Cause", "Requests", "Incomplete tests"];
 
+/// The ids of all kinds.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    CATALOGUE.kinds.keys().map(String::as_str)
+}
+
 impl FindingKind {
     pub fn id(self) -> &'static str {
         self.0
