@@ -419,6 +419,26 @@ mod tests {
                 json!({"scan_type":3}),
                 "type: scan_type must be a string, not a number",
             ),
+            (
+                Tool::WEBSITE,
+                json!({"only_tests":["web.cors","sqli"]}),
+                "value: only_tests: unknown test `sqli`; GET /scans/{id}/tests",
+            ),
+            (
+                Tool::TLS,
+                json!({"only_tests":[]}),
+                "value: only_tests names no test",
+            ),
+            (
+                Tool::PORTS,
+                json!({"only_tests":["port.65536"]}),
+                "value: only_tests: unknown test `port.65536`",
+            ),
+            (
+                Tool::PORTS,
+                json!({"only_tests":"port.80"}),
+                "type: only_tests must be a list of strings",
+            ),
             (Tool::WEBSITE, json!([]), "type: an object"),
             (
                 Tool::WEBSITE,

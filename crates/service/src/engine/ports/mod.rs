@@ -466,6 +466,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn scan_of_single_ports_reports_these_alone() {
+        let ports = [
+            greeter("127.0.0.1", "SSH-2.0-a\r\n").await,
+            greeter("127.0.0.1", "SSH-2.0-b\r\n").await,
+        ];
+        let name = format!("port.{}", ports[1]);
+        let params = json!({"port_list": ports, "only_tests": [name]});
+        let result = TestScan::new(Tool::PORTS, "127.0.0.1", params).run().await;
+        result.check();
+        let reported: Vec<&String> = result.tests.iter().map(|test| &test.uid).collect();
+        assert_eq!(reported, [&name]);
+        assert_eq!(result.planned, 1);
+    }
+
+    #[tokio::test]
     async fn service_that_closes_connections_at_once_gets_no_messages() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -624,6 +624,29 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::hostile_tests::{ok, web, website};
+
+    #[tokio::test]
+    async fn scan_of_a_single_test_reports_it_alone() {
+        let port = web(|_, _| ok("text/html", "<title>Shop</title>")).await;
+        let only = json!({"only_tests": ["web.header.csp_missing"]});
+        let result = website(port, only).run().await;
+        result.check();
+        let reported = result.tests.iter().map(|test| test.uid.as_str());
+        let checks: Vec<&str> = reported.filter(|uid| is_test(uid)).collect();
+        assert_eq!(checks, ["web.header.csp"]);
+        let found: Vec<&NewFinding> = result.findings().collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].vuln_id, "web.header.csp_missing");
+        let exchange = found[0].evidence.view().decoded().shared_exchange();
+        let exchange = exchange.unwrap();
+        let request = format!("GET / HTTP/1.1\nhost: 127.0.0.1:{port}\naccept: */*\n");
+        assert!(exchange.request.starts_with(&request), "{exchange:?}");
+        assert!(
+            exchange.response.ends_with("<title>Shop</title>"),
+            "{exchange:?}"
+        );
+    }
 
     #[test]
     fn every_kind_of_a_website_has_one_check_and_names_it() {
