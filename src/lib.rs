@@ -25,6 +25,7 @@ pub mod cli;
 pub mod demo;
 
 // Tests, benchmarks and examples name everything from here.
+pub use scandeck_import as import;
 pub use scandeck_report as report;
 #[cfg(feature = "service")]
 pub use scandeck_service as service;
