@@ -271,7 +271,7 @@ proptest! {
 
     #[test]
     fn damaged_result_file_is_read_within_limits(choice in 0..30_u8, file in damaged_responses()) {
-        checks::results(&[&[choice], file.as_slice()].concat());
+        checks::results(&[&[choice][..], file.as_slice()].concat());
     }
 
     #[test]
