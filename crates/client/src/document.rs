@@ -33,8 +33,8 @@ impl Client {
 /// Whether a schema of the parameters of a tool has the selection.
 fn has_selection(document: &Value) -> bool {
     let schemas = document.pointer("/components/schemas");
-    let mut schemas = schemas.and_then(Value::as_object).into_iter().flatten();
-    schemas.any(|(_, schema)| !schema["properties"][ONLY_TESTS].is_null())
+    let mut all = schemas.and_then(Value::as_object).into_iter().flatten();
+    all.any(|(_, schema)| !schema["properties"][ONLY_TESTS].is_null())
 }
 
 #[cfg(test)]

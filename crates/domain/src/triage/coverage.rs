@@ -140,7 +140,7 @@ impl<'a> RetestedClass<'a> {
     fn is_found_by(&self, test: &str) -> bool {
         let port = test
             .strip_prefix("port.")
-            .and_then(|port| port.parse().ok());
+            .and_then(|port| port.parse::<i64>().ok());
         port == Some(self.port) || (!test.is_empty() && self.vuln_id.starts_with(test))
     }
 

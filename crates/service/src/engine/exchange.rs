@@ -2,8 +2,8 @@
 //! answer.
 //!
 //! ```text
-//!   SentRequest: method, target, headers ─┐
-//!   HttpPage: status, headers, body ──────┴─► EvidenceExchange ─► last columns of the evidence, first row
+//!   SentHead: method, target, headers ─┐
+//!   HttpPage: status, headers, body ───┴─► EvidenceExchange ─► last columns of the evidence, first row
 //! ```
 //!
 //! A finding has one exchange, also if its evidence names hundreds of pages: they differ little, and
@@ -51,7 +51,7 @@ const SECRET_BODIES: [&str; 5] = [
 
 /// A request as it was sent, without its credentials.
 #[derive(Clone, Debug, Default)]
-pub struct SentRequest {
+pub struct SentHead {
     method: Method,
     /// Lines of its headers, as HTTP/1 sends them.
     headers: String,
@@ -59,7 +59,7 @@ pub struct SentRequest {
     is_signed_in: bool,
 }
 
-impl SentRequest {
+impl SentHead {
     /// `headers` contain the credentials; `product` is sent unless they name another one.
     pub fn new(
         method: &Method,
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use crate::engine::kinds::web;
 
-    fn page(request: SentRequest, body: &str) -> HttpPage {
+    fn page(request: SentHead, body: &str) -> HttpPage {
         HttpPage {
             url: "http://a.test:8080/x?q=1#top".parse().unwrap(),
             status: 200,
@@ -239,11 +239,11 @@ mod tests {
         }
     }
 
-    fn sent(credentials: &[(HeaderName, HeaderValue)]) -> SentRequest {
+    fn sent(credentials: &[(HeaderName, HeaderValue)]) -> SentHead {
         let url = "http://a.test:8080/x?q=1#top".parse().unwrap();
         let mut headers = crate::engine::http::headers([("accept", "*/*")]);
         headers.extend(credentials.iter().cloned());
-        SentRequest::new(&Method::GET, &url, &headers, "scandeck/1", credentials)
+        SentHead::new(&Method::GET, &url, &headers, "scandeck/1", credentials)
     }
 
     fn finding(cells: &[&str]) -> NewFinding {

@@ -41,7 +41,7 @@ use url::{Origin, Url};
 
 use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
-use super::exchange::SentRequest;
+use super::exchange::SentHead;
 use super::header_values;
 use super::legacy_http::{LegacyHttp, TlsFailure, causes};
 use super::limits::{ScanCuts, ScanLimits};
@@ -87,7 +87,7 @@ pub struct HttpPage {
     /// Why the body is not whole; what arrived is in `body`.
     pub fault: Option<BodyFault>,
     /// What was sent for it.
-    pub request: Arc<SentRequest>,
+    pub request: Arc<SentHead>,
 }
 
 /// Why there was no response.
@@ -728,7 +728,7 @@ impl<'a> Web<'a> {
             false => &[],
         };
         headers.extend(credentials.iter().cloned());
-        let sent = SentRequest::new(method, url, &headers, &self.user_agent(), credentials);
+        let sent = SentHead::new(method, url, &headers, &self.user_agent(), credentials);
         let request = WebRequest {
             method,
             url,
@@ -925,7 +925,7 @@ struct WebRequest<'r> {
     /// Time for the complete response.
     limit: Duration,
     max_body: usize,
-    sent: Arc<SentRequest>,
+    sent: Arc<SentHead>,
 }
 
 impl WebRequest<'_> {
