@@ -432,6 +432,11 @@ mod tests {
                 .map(|finding| finding.place.as_str())
                 .collect();
             assert_eq!(places, ["/admin", "/admin/users.php"], "soft 404: {soft}");
+            for finding in result.findings() {
+                let exchange = finding.evidence.view().shared_exchange().unwrap();
+                let line = format!("GET {} HTTP/1.1\n", finding.place);
+                assert!(exchange.request.starts_with(&line), "{exchange:?}");
+            }
         }
     }
 

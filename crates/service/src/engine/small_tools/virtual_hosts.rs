@@ -228,6 +228,10 @@ mod tests {
                 .map(|finding| finding.place.as_str())
                 .collect();
             assert_eq!(places, ["admin.acme.test"], "wildcard: {wildcard}");
+            let found = result.findings().next().unwrap().evidence.view();
+            let exchange = found.shared_exchange().unwrap();
+            let host = format!("\nhost: admin.acme.test:{port}\n");
+            assert!(exchange.request.contains(&host), "{exchange:?}");
         }
     }
 }
