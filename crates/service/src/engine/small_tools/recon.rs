@@ -17,7 +17,6 @@ use url::Url;
 
 use super::{ToolCoverage, start_page};
 use crate::engine::coverage::{CheckCoverage, CheckedWeb, PAGES};
-use crate::engine::exchange::page_of_row;
 use crate::engine::http::{HttpPage, Web};
 use crate::engine::kinds::{self, FindingKind, recon as kind};
 use crate::engine::params::Authentication;
@@ -82,18 +81,18 @@ async fn scan(
     counts.record(&Ok(first.clone()));
     let client = CheckedWeb::new(&web, &counts);
     let pages = read_pages(run, &client, &first).await;
-    let searched = pages.clone();
-    let mut found = blocking::run(move |stop| technologies::find(&searched, is_wanted, stop)).await;
+    let pages_read = pages.len();
+    let mut found = blocking::run(move |stop| technologies::find(&pages, is_wanted, stop)).await;
     read_versions(&web, &first.url, &mut found).await;
     run.output_findings(json!({"technologies": listed(&found)}))
         .await;
     let findings: Vec<NewFinding> = found
         .into_iter()
-        .map(|(name, one)| finding(kind, &pages, &first, name, one))
+        .map(|(name, one)| finding(kind, &first, name, one))
         .collect();
     let summary = format!(
         "{} read, {}",
-        plural(pages.len(), "page"),
+        plural(pages_read, "page"),
         counted(findings.len())
     );
     let metadata = json!({"findings": findings.len()});
@@ -139,7 +138,6 @@ async fn read_pages(
 
 fn finding(
     kind: FindingKind,
-    pages: &[Arc<HttpPage>],
     start: &HttpPage,
     name: String,
     found: FoundTechnology,
@@ -150,7 +148,6 @@ fn finding(
         format!("{name} {}", found.version)
     };
     let row = vec![name.clone(), found.version, found.category, found.proof];
-    let page = page_of_row(&row, pages.iter().map(Arc::as_ref));
     let texts = kind.finding();
     let finding = NewFinding {
         port: start.url.port_or_known_default().unwrap_or_default(),
@@ -161,10 +158,7 @@ fn finding(
         evidence: kinds::table(&["Technology", "Version", "Category", "Proof"], vec![row]),
         ..texts
     };
-    match page {
-        Some(page) => finding.proven_by(page),
-        None => finding,
-    }
+    finding.proven_by(&found.page)
 }
 
 #[cfg(test)]
