@@ -159,13 +159,13 @@ fn only_tests(
         let text = format!("{ONLY_TESTS} names no test; leave it out to run all tests");
         return Err(ParamsError::Value(text));
     }
-    match names.iter().find(|name| !is_test(name)) {
-        None => Ok(Some(names)),
-        Some(unknown) => Err(ParamsError::Value(format!(
-            "{ONLY_TESTS}: unknown test `{}`; GET /scans/{{id}}/tests of a finished scan with this tool lists the names",
-            unknown.chars().take(40).collect::<String>()
-        ))),
+    if let Some(unknown) = names.iter().find(|name| !is_test(name)) {
+        let shown: String = unknown.chars().take(40).collect();
+        return Err(ParamsError::Value(format!(
+            "{ONLY_TESTS}: unknown test `{shown}`; GET /scans/{{id}}/tests of a finished scan with this tool lists the names"
+        )));
     }
+    Ok(Some(names))
 }
 
 /// Parameters of a port scanner with one protocol.
