@@ -34,6 +34,7 @@ async fn service_says_that_it_selects_tests_and_refuses_unknown_ones() {
     let created = client.create_scan(&new(json!(["web.cors"]))).await.unwrap();
     let scan = client.get_scan(created.created_id.unwrap()).await.unwrap();
     assert_eq!(scan.tool_params.unwrap()["only_tests"], json!(["web.cors"]));
+    service.stop().await;
 }
 
 #[tokio::test]
