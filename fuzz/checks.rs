@@ -1,6 +1,7 @@
 //! Checks on arbitrary input, run by the fuzz targets
 //! (`RUSTC_BOOTSTRAP=1 cargo fuzz run -s none query`) and by `tests/any_text.rs`.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use scandeck::contract::list::decode_list;
@@ -8,6 +9,7 @@ use scandeck::contract::shared::SharedTexts;
 use scandeck::contract::{
     Capture, Finding, Logger, Scan, Target, Unreadable, Wordlist, Workspace, envelope,
 };
+use scandeck::import::{FORMATS, ImportEntry, ImportLimits};
 use scandeck::oob::decode::chain;
 use scandeck::oob::{BodyHints, DecodeStep, LIMIT, Payload, PayloadBook, Token, mentions};
 use scandeck::query::complete::complete;
@@ -56,6 +58,59 @@ pub fn import(text: &str) {
     assert!(reread.events.iter().eq(state.events()));
     if let Ok(bundle) = Bundle::read(text) {
         assert_eq!(Bundle::read(&bundle.write()), Ok(bundle));
+    }
+}
+
+/// The most levels of a document, which is more than its readers descend.
+const LEVELS: u16 = 300;
+/// Characters of the name of an element or a key.
+const NAME: usize = 16;
+
+/// A file of another scanner is read in the format that its first byte selects, or in the one that
+/// recognises it: every reader ends within the limits.
+pub fn results(bytes: &[u8]) {
+    if let Some((choice, file)) = bytes.split_first() {
+        read_results(*choice, file);
+    }
+}
+
+/// Documents of elements, objects and lists, inside each other and one after the other: the readers
+/// of XML and JSON end within their limits.
+pub fn nested((choice, name, levels): (u8, &str, u16)) {
+    let name: String = name.chars().take(NAME).collect();
+    let key = serde_json::to_string(&name).unwrap();
+    let count = usize::from(levels % LEVELS);
+    for (open, close) in [
+        (format!("<{name}>"), format!("</{name}>")),
+        (format!("{{{key}:"), "}".to_owned()),
+        ("[".to_owned(), "]".to_owned()),
+    ] {
+        let deep = [open.repeat(count), close.repeat(count)].concat();
+        let wide = [open, close].concat().repeat(count);
+        read_results(choice, deep.as_bytes());
+        read_results(choice, wide.as_bytes());
+    }
+}
+
+fn read_results(choice: u8, file: &[u8]) {
+    let limits = ImportLimits {
+        bytes: 1 << 20,
+        entries: 20,
+        entry_bytes: 16 << 10,
+        ..ImportLimits::default()
+    };
+    let mut entries = 0_u64;
+    let mut sink = |entry: ImportEntry| {
+        entries += 1;
+        assert!(entry.title.len() <= 500);
+        ControlFlow::Continue(())
+    };
+    let format = FORMATS.get(usize::from(choice)).map(|format| format.name);
+    let read = scandeck::import::read(file, format, &limits, &mut sink);
+    assert!(entries <= limits.entries);
+    if let Ok(summaries) = read {
+        let reported: u64 = summaries.iter().map(|summary| summary.entries).sum();
+        assert_eq!(reported, entries);
     }
 }
 

@@ -25,6 +25,7 @@ pub mod cli;
 pub mod demo;
 
 // Tests, benchmarks and examples name everything from here.
+pub use scandeck_import as import;
 pub use scandeck_report as report;
 #[cfg(feature = "service")]
 pub use scandeck_service as service;
@@ -33,5 +34,7 @@ pub use scandeck_wire::{contract, text};
 pub use {
     scandeck_client as client,
     scandeck_dashboard::{self as dashboard, config},
-    scandeck_domain::{export, finding, mask, oob, proof, query, table, text_files, triage},
+    scandeck_domain::{
+        export, finding, finding_request, mask, oob, proof, query, table, text_files, triage,
+    },
 };

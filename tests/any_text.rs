@@ -270,6 +270,18 @@ proptest! {
     }
 
     #[test]
+    fn damaged_result_file_is_read_within_limits(choice in 0..30_u8, file in damaged_responses()) {
+        checks::results(&[&[choice][..], file.as_slice()].concat());
+    }
+
+    #[test]
+    fn nested_result_file_is_read_within_limits(
+        choice in 0..30_u8, name in "[a-z:/ ]{0,8}", levels in any::<u16>(),
+    ) {
+        checks::nested((choice, &name, levels));
+    }
+
+    #[test]
     fn arbitrary_body_decodes_within_limits(body in bodies(), content_type in select(CONTENT_TYPES), encoding in select(CONTENT_ENCODINGS)) {
         checks::decode((&body, content_type, encoding));
     }

@@ -18,6 +18,26 @@ use crate::service::TestService;
 use crate::service::runner::typical_events;
 
 #[tokio::test]
+async fn service_says_that_it_selects_tests_and_refuses_unknown_ones() {
+    let service = TestService::new().await;
+    let client = client(&service);
+    assert!(client.selects_tests().await.unwrap());
+    let new = |tests: serde_json::Value| NewScan {
+        tool_id: 170,
+        target_name: Some("http://localhost/".into()),
+        tool_params: Some(json!({"scan_type": "light", "only_tests": tests})),
+        ..NewScan::default()
+    };
+    let refused = client.create_scan(&new(json!(["sqli"]))).await;
+    let error = refused.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::Invalid), "{error:?}");
+    let created = client.create_scan(&new(json!(["web.cors"]))).await.unwrap();
+    let scan = client.get_scan(created.created_id.unwrap()).await.unwrap();
+    assert_eq!(scan.tool_params.unwrap()["only_tests"], json!(["web.cors"]));
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn scan_started_with_every_field_reports_progress_until_finished() {
     let service = TestService::new().await;
     let client = client(&service);

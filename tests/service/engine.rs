@@ -1,5 +1,7 @@
 //! The service with the real engine: a port scan of loopback from the request to its findings.
 
+use scandeck::contract::Finding;
+use scandeck::finding_request::FindingRequest;
 use scandeck::service::scope::{ScopeEntry, ScopeFile};
 use scandeck::service::{EndedScan, Parts, RunningScans, start_with};
 use serde_json::json;
@@ -96,6 +98,51 @@ async fn url_fuzzer_uses_the_words_of_its_list() {
         output.data()["output_data"]["paths"],
         json!([{"url": format!("{url}admin"), "status": 200}])
     );
+    server.abort();
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn own_finding_has_its_exchange_and_gives_curl_to_the_target() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = CancellationToken::new();
+    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
+        .await
+        .unwrap();
+    let service = TestService::of(running, stop);
+    let page = || async { axum::response::Html("<title>Shop</title>") };
+    let site = axum::Router::new().route("/", axum::routing::get(page));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(async move { axum::serve(listener, site).await });
+    let params = json!({
+        "attack_active": [], "attack_passive": ["csp"], "discovery": [],
+        "authentication": {"headers": {"X-Team-Token": "t0ken-of-the-team"}},
+    });
+    let url = format!("http://{address}/");
+    let body = json!({"tool_id": 170, "target_name": url, "tool_params": params});
+    let scan = service.post("/scans", body).await.created();
+    service.until_status(scan, "finished").await;
+    let answer = service.get(&format!("/findings?task_id={scan}")).await;
+    assert!(!answer.data().to_string().contains("t0ken"), "{answer:?}");
+    let findings: Vec<Finding> = serde_json::from_value(answer.data().clone()).unwrap();
+    let is_csp = |finding: &&Finding| finding.vuln_id.as_str() == "web.header.csp_missing";
+    let evidence = &findings.iter().find(is_csp).unwrap().vuln_evidence;
+    let exchange = evidence.view().decoded().shared_exchange().unwrap();
+    let request = format!("GET / HTTP/1.1\nhost: {address}\n");
+    assert!(exchange.request.starts_with(&request), "{exchange:?}");
+    assert!(
+        exchange.request.contains("\nx-team-token: •••"),
+        "{exchange:?}"
+    );
+    assert!(
+        exchange.response.starts_with("HTTP/1.1 200 OK\n"),
+        "{exchange:?}"
+    );
+    let curl = FindingRequest::of(evidence).unwrap().curl();
+    let header = "-H \"x-team-token: $X_TEAM_TOKEN\"";
+    assert!(curl.starts_with("curl ") && curl.contains(header), "{curl}");
+    assert!(curl.ends_with(&format!("--url '{url}'")), "{curl}");
     server.abort();
     service.stop().await;
 }

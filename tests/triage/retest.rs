@@ -214,6 +214,10 @@ async fn fixed_finding_is_absent_and_reappears_as_regression() {
     );
     carry_out(&mut app, &service, effects).await;
     assert_eq!(app.now(GIT), retest::RetestStatus::Is(Outcome::Absent));
+    let all = app.model.data.findings.value().unwrap().items();
+    let is_untouched =
+        |issue: &Arc<Issue>| *issue.vuln_id == *GIT || issue.presence == Presence::New;
+    assert!(all.iter().all(is_untouched), "{all:?}");
     let (issue, assessment) = app.of(GIT);
     assert_eq!(
         (issue.presence, assessment.verdict, assessment.reopened),

@@ -20,6 +20,7 @@ mod call_rows;
 pub mod calls;
 mod clock;
 mod decoded;
+mod document;
 mod error;
 mod exchange;
 mod list_thread;

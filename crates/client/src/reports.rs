@@ -9,7 +9,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::body::too_large;
 use super::exchange::without_id;
 use super::request::{ApiRequest, ResponseSize};
-use super::{Client, ClientResult, Error, ErrorKind, RawRequest, RequestBody};
+use super::{Client, ClientResult, Error, ErrorKind};
 use scandeck_wire::contract::{NewReport, Report, ReportCreated, ReportId};
 
 /// The result of a download request.
@@ -96,14 +96,7 @@ impl Client {
     /// # Errors
     /// Those of the service, such as 404 without a document.
     pub async fn report_formats(&self) -> ClientResult<Option<BTreeSet<String>>> {
-        let path = "/openapi.json".to_owned();
-        let request = RawRequest {
-            method: "GET".to_owned(),
-            path,
-            query: Vec::new(),
-            body: RequestBody::Empty,
-        };
-        let document: Option<Value> = serde_json::from_slice(&self.send_raw(request).await?).ok();
+        let document = self.document().await?;
         Ok(document.as_ref().and_then(formats_in))
     }
 

@@ -5,18 +5,19 @@
 //!   GET https://… in a text ───────────────┘
 //! ```
 //!
-//! Evidence of own checks has the URL alone, or the first line of the request: these checks only
-//! read, so the method is GET unless the line has another one.
+//! Own checks add the request to the first row. Evidence of earlier versions has the URL alone, or
+//! the first line of the request: these checks only read, so the method is GET unless the line has
+//! another one.
 //! Credentials never become part of a command: each is a shell variable, such as `$COOKIE`.
 
 use std::fmt::Write;
 
+use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Evidence, EvidenceView};
 use scandeck_wire::text::quoted;
 
-/// Headers that curl writes itself.
-const OF_CURL: [&str; 6] = [
-    "host",
+/// Headers that curl writes itself, in addition to `Host`.
+const OF_CURL: [&str; 5] = [
     "content-length",
     "connection",
     "accept-encoding",
@@ -67,16 +68,17 @@ impl FirstRow {
         })
     }
 
-    /// The cell of a column; none if it is empty.
+    /// The cell of a column; none if it is empty. A column before the exchange may have the same
+    /// title.
     pub(crate) fn cell(&self, title: &str) -> Option<&str> {
         self.cells()
-            .find(|(name, _)| name.eq_ignore_ascii_case(title))
+            .rfind(|(name, _)| name.eq_ignore_ascii_case(title))
             .map(|(_, cell)| cell)
             .filter(|cell| !cell.is_empty())
     }
 
     /// The cells with their titles.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn cells(&self) -> impl DoubleEndedIterator<Item = (&str, &str)> {
         let titles = self.titles.iter().map(String::as_str);
         titles.zip(self.cells.iter().map(|cell| cell.trim()))
     }
@@ -149,7 +151,11 @@ impl FindingRequest {
             self.url = target.to_owned();
         }
         self.method = method.to_uppercase();
-        self.headers = lines.filter_map(RequestHeader::read).collect();
+        let of_url = host(&self.url).to_owned();
+        let headers = lines.filter_map(RequestHeader::read);
+        self.headers = headers
+            .filter(|header| !header.is_of_curl(&of_url))
+            .collect();
         self.is_cut = message.ends_with(CUT) || body.len() > LARGEST_BODY;
         self.body = match self.is_cut {
             true => String::new(),
@@ -182,21 +188,35 @@ impl FindingRequest {
 }
 
 impl RequestHeader {
-    /// None for a header that curl writes itself.
     fn read(line: &str) -> Option<Self> {
         let (name, value) = line.split_once(':')?;
         let name = name.trim();
-        let is_of_curl = OF_CURL.iter().any(|one| one.eq_ignore_ascii_case(name));
-        (!name.is_empty() && !is_of_curl).then(|| Self {
+        (!name.is_empty()).then(|| Self {
             name: name.to_owned(),
             value: value.trim().to_owned(),
         })
     }
 
+    /// Whether curl writes it itself. The name of a virtual host is not the host of the URL.
+    fn is_of_curl(&self, of_url: &str) -> bool {
+        match self.name.eq_ignore_ascii_case("host") {
+            true => without_port(&self.value).eq_ignore_ascii_case(of_url),
+            false => OF_CURL
+                .iter()
+                .any(|one| one.eq_ignore_ascii_case(&self.name)),
+        }
+    }
+
+    /// Whether a shell variable replaces its value: by its name, or because the evidence hides it.
     pub(crate) fn is_credential(&self) -> bool {
-        CREDENTIALS
-            .iter()
-            .any(|one| one.eq_ignore_ascii_case(&self.name))
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        let is_variable = self
+            .name
+            .starts_with(|first: char| first.is_ascii_alphabetic())
+            && self.name.bytes().all(is_letter);
+        let mut names = CREDENTIALS.iter();
+        names.any(|one| one.eq_ignore_ascii_case(&self.name))
+            || (is_variable && self.value.contains(HIDDEN))
     }
 
     /// The argument of `-H`.
@@ -236,6 +256,19 @@ fn origin(url: &str) -> &str {
     let host = url.find("//").map_or(0, |at| at + 2);
     let path = url[host..].find(['/', '?', '#']);
     path.map_or(url, |at| &url[..host + at])
+}
+
+/// The host of a URL, without its port.
+fn host(url: &str) -> &str {
+    let authority = origin(url).rsplit("//").next().unwrap_or_default();
+    without_port(authority.rsplit('@').next().unwrap_or_default())
+}
+
+fn without_port(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    }
 }
 
 #[cfg(test)]
@@ -303,6 +336,33 @@ mod tests {
                         --url 'https://a.test:8443/a/../b?x=1'";
         assert_eq!(found, expected);
         assert!(!found.contains("secret") && !found.contains("c2VjcmV0"));
+    }
+
+    #[test]
+    fn own_exchange_gives_the_request_to_the_target() {
+        let request = "GET /.env HTTP/1.1\nhost: 127.0.0.1:8080\naccept: */*\nx-team-token: •••";
+        let found = command(
+            &["Request", "Status", "URL", "Request", "Response"],
+            &[
+                "GET http://127.0.0.1:8080/.env",
+                "200",
+                "http://127.0.0.1:8080/.env",
+                request,
+                "HTTP/1.1 200 OK",
+            ],
+        );
+        let expected = "curl --include --globoff --path-as-is -H 'accept: */*' \
+                        -H \"x-team-token: $X_TEAM_TOKEN\" --url 'http://127.0.0.1:8080/.env'";
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn host_header_of_a_virtual_host_is_sent() {
+        for (host, is_sent) in [("[::1]:81", false), ("[::1]", false), ("b.test:81", true)] {
+            let request = format!("GET / HTTP/1.1\nHost: {host}");
+            let found = command(&["URL", "Request"], &["http://x@[::1]:81/", &request]);
+            assert_eq!(found.contains("-H 'Host: "), is_sent, "{found}");
+        }
     }
 
     #[test]

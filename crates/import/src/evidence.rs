@@ -166,7 +166,7 @@ impl EntryEvidence {
 
 /// Replaces the values of credentials in the headers of a message. Names and attributes of cookies
 /// remain, because findings are about them.
-fn hide_credentials(message: &mut String) {
+pub fn hide_credentials(message: &mut String) {
     let is_credential = |line: &str| {
         let name = line.split_once(':').map(|(name, _)| name.trim());
         name.is_some_and(|name| CREDENTIALS.iter().any(|one| one.eq_ignore_ascii_case(name)))

@@ -39,7 +39,7 @@ use thiserror::Error;
 
 pub use coverage::{ImportCoverage, TestedPorts};
 pub use entry::{CvssRating, EntryPlace, EpssRating, ImportEntry};
-pub use evidence::{EntryEvidence, EvidenceItem};
+pub use evidence::{EntryEvidence, EvidenceItem, hide_credentials, shorten};
 pub use formats::{FORMATS, ImportFormat};
 pub use head::FileHead;
 pub use preview::FilePreview;

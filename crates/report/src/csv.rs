@@ -113,8 +113,12 @@ pub(super) fn render(
     table.finish().map(drop)
 }
 
-/// Evidence in one cell: one line per row, `header: cell` pairs.
+/// Evidence in one cell: one line per row, `header: cell` pairs, then the exchange.
 pub(crate) fn evidence(view: &EvidenceView) -> String {
+    if let Some(exchange) = view.shared_exchange() {
+        let found = evidence(&view.clone().without_exchange());
+        return format!("{found}\n\n{}", exchange.text());
+    }
     match view {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text.clone(),

@@ -215,7 +215,7 @@ pub fn render_to(
     }
 }
 
-/// Evidence as the text of one cell: one line per row, `header: cell` pairs.
+/// Evidence as the text of one cell: one line per row, `header: cell` pairs, then the exchange.
 pub fn evidence_cell(evidence: &Evidence) -> String {
     csv::evidence(&evidence.view().decoded())
 }

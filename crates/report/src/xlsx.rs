@@ -378,8 +378,14 @@ fn evidence(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result
             let rows = match &entry.proof {
                 Proof::Nothing => continue,
                 Proof::Text(text) => vec![vec![text.clone()]],
-                Proof::Table { headers, rows } => {
-                    rows.iter().map(|row| labelled(headers, row)).collect()
+                Proof::Table {
+                    headers,
+                    rows,
+                    exchange,
+                } => {
+                    let messages = (!exchange.is_empty()).then(|| vec![exchange.clone()]);
+                    let found = rows.iter().map(|row| labelled(headers, row));
+                    found.chain(messages).collect()
                 }
             };
             for (at, row) in rows.iter().enumerate() {

@@ -4,11 +4,14 @@ use crate::base::{Call, CallAnswer, FileToImport, PlannedProof};
 use crate::config::Environment;
 use crate::runtime::local::proof_scope;
 use crate::runtime::{CaptureArchiver, NewFile, files, result_files};
-use scandeck_client::{Client, Download, Problem, ProofScope, replay, send_proof};
+use scandeck_client::{
+    Client, ClientResult, Download, ErrorKind, Problem, ProofScope, replay, send_proof,
+};
 use scandeck_domain::oob::unattributed;
 use scandeck_domain::proof::FindingProof;
 use scandeck_wire::contract::import::ImportState;
-use scandeck_wire::contract::{ReportId, Shared, WordlistId};
+use scandeck_wire::contract::scan::ONLY_TESTS;
+use scandeck_wire::contract::{NewScan, ReportId, ScanCreated, Shared, WordlistId};
 use scandeck_wire::text;
 
 /// Makes a call.
@@ -31,7 +34,7 @@ pub(crate) async fn make(
         }
         Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
         Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
-        Call::StartScan(new) => CallAnswer::Scan(client.create_scan(&new).await?),
+        Call::StartScan(new) => CallAnswer::Scan(start_scan(client, &new).await?),
         Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
         Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,
         Call::CreateLogger { label, workspace } => {
@@ -107,6 +110,29 @@ pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Probl
     files::write_once(&NewFile::here()?, name, content)
 }
 
+/// Starts a scan of single tests, or of all where the service has no such selection, or does not
+/// know one of the tests: another service may refuse parameters that it does not know.
+async fn start_scan(client: &Client, new: &NewScan) -> ClientResult<ScanCreated> {
+    let Some(whole) = of_all_tests(new) else {
+        return client.create_scan(new).await;
+    };
+    if client.selects_tests().await.unwrap_or_default() {
+        match client.create_scan(new).await {
+            Err(error) if matches!(error.kind, ErrorKind::Invalid) => {}
+            answer => return answer,
+        }
+    }
+    client.create_scan(&whole).await
+}
+
+/// The scan without its selection of tests; `None` if it has none.
+fn of_all_tests(new: &NewScan) -> Option<NewScan> {
+    let mut whole = new.clone();
+    let params = whole.tool_params.as_mut()?.as_object_mut()?;
+    params.remove(ONLY_TESTS)?;
+    Some(whole)
+}
+
 async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Problem> {
     let upload = result_files::upload(file)?;
     let begun = client.create_import(&file.new, &upload).await?;
@@ -165,6 +191,20 @@ async fn download(client: &Client, id: ReportId, name: &str) -> Result<CallAnswe
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scan_of_all_tests_keeps_the_other_parameters() {
+        let params = serde_json::json!({"scan_type": "light", "only_tests": ["web.cors"]});
+        let scan = |params| NewScan {
+            tool_id: 170,
+            tool_params: params,
+            ..NewScan::default()
+        };
+        let whole = of_all_tests(&scan(Some(params))).unwrap();
+        let expected = Some(serde_json::json!({"scan_type": "light"}));
+        assert_eq!((whole.tool_id, whole.tool_params), (170, expected));
+        assert!(of_all_tests(&scan(None)).is_none());
+    }
 
     #[test]
     fn typed_path_is_directory_of_saved_file() {

@@ -1,4 +1,5 @@
-//! Comparison of evidence without volatile parts: dates, request ids, nonces and other numbers.
+//! Comparison of evidence without volatile parts: dates, request ids, nonces, other numbers, and the
+//! HTTP exchange of a table.
 
 use super::listed::ListedFinding;
 
@@ -58,7 +59,8 @@ pub fn is_changed(before: &ListedFinding, now: &ListedFinding) -> bool {
 pub fn is_same_evidence(before: &ListedFinding, now: &ListedFinding) -> bool {
     match (before.held_texts(), now.held_texts()) {
         (Some(before), Some(now)) => {
-            is_same_text(before.vuln_evidence.as_json(), now.vuln_evidence.as_json())
+            let [was, is] = [before, now].map(|texts| texts.vuln_evidence.without_exchange());
+            is_same_text(was.as_json(), is.as_json())
         }
         _ => before.evidence_words() == now.evidence_words(),
     }
@@ -81,7 +83,7 @@ fn varies(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scandeck_wire::contract::{Evidence, Finding, Risk};
+    use scandeck_wire::contract::{Evidence, EvidenceExchange, Finding, Risk};
 
     #[test]
     fn dates_ids_and_nonces_are_no_change() {
@@ -106,6 +108,36 @@ mod tests {
         ) {
             let (a, b) = (format!("{begin}{a}{end}"), format!("{begin}{b}{end}"));
             proptest::prop_assert_eq!(is_same_text(&a, &b), stable_words(&a).eq(stable_words(&b)));
+        }
+    }
+
+    #[test]
+    fn exchange_is_not_compared_in_memory_and_by_words() {
+        let finding = |header: &str, body: Option<&str>| {
+            let row = vec!["https://a.test/".to_owned(), header.to_owned()];
+            let found = Evidence::table(&["URL", "Header"], [row]);
+            let exchange = |body: &str| EvidenceExchange {
+                request: "GET / HTTP/1.1".into(),
+                response: format!("HTTP/1.1 200 OK\n\n{body}"),
+                ..EvidenceExchange::default()
+            };
+            let evidence = match body {
+                Some(body) => found.with_exchange(exchange(body)),
+                None => found,
+            };
+            ListedFinding::from(Finding {
+                vuln_evidence: evidence,
+                ..Finding::default()
+            })
+        };
+        let before = finding("csp", None);
+        for (now, is_changed) in [
+            (finding("csp", Some("hello")), false),
+            (finding("csp", Some("bye")), false),
+            (finding("hsts", Some("hello")), true),
+        ] {
+            assert_eq!(is_same_evidence(&before, &now), !is_changed);
+            assert_eq!(before.evidence_words() == now.evidence_words(), !is_changed);
         }
     }
 

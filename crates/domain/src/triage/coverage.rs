@@ -4,6 +4,7 @@
 //!   the later scan did not finish, had other parameters, fewer tests ──┐
 //!   its findings `coverage.*` list the test of the finding ────────────┼─► RetestGap ─► not retested
 //!   its file states nothing about the test ([`super::imported`]) ──────┘
+//!   it was asked for single tests, and not for that of the finding ──────► left out: it says nothing
 //! ```
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use serde_json::Value;
 use super::imported::{self, is_imported, is_same_tool};
 use super::listed::ListedFinding;
 use crate::finding::RetestGap;
+use scandeck_wire::contract::scan::ONLY_TESTS;
 use scandeck_wire::contract::{EvidenceView, Scan, ScanId, ScanStatus};
 
 /// Beginning of the `vuln_id`s of findings about the scan itself.
@@ -133,6 +135,15 @@ pub struct RetestedClass<'a> {
 }
 
 impl<'a> RetestedClass<'a> {
+    /// Whether a test finds it: `port.443` on this port, else by the beginning of its name. The
+    /// `vuln_id` of a finding is a name of its test, too.
+    fn is_found_by(&self, test: &str) -> bool {
+        let port = test
+            .strip_prefix("port.")
+            .and_then(|port| port.parse::<i64>().ok());
+        port == Some(self.port) || (!test.is_empty() && self.vuln_id.starts_with(test))
+    }
+
     pub fn of(finding: &'a ListedFinding) -> Self {
         Self {
             vuln_id: &finding.vuln_id,
@@ -140,6 +151,20 @@ impl<'a> RetestedClass<'a> {
             port: finding.port(),
         }
     }
+}
+
+/// The tests that a scan was asked for, if it ran some tests alone.
+fn only_tests(scan: &Scan) -> Option<&Vec<Value>> {
+    scan.tool_params.as_ref()?.get(ONLY_TESTS)?.as_array()
+}
+
+/// Whether the scan was asked for single tests, and not for one that finds this class. Findings of
+/// the class remain as they were before it.
+pub fn leaves_out(scan: &Scan, class: RetestedClass<'_>) -> bool {
+    only_tests(scan).is_some_and(|tests| {
+        let mut named = tests.iter().filter_map(Value::as_str);
+        !named.any(|test| class.is_found_by(test))
+    })
 }
 
 /// Why `later` would not have found this kind of finding of `earlier` again; `None` if it would.
@@ -152,7 +177,9 @@ pub fn gap(
     if is_imported(later) || is_imported(earlier) {
         return imported::gap(later, earlier, class);
     }
-    scan_gap(later, earlier, tests).or_else(|| tests.gap(later.id, class.vuln_id))
+    scan_gap(later, earlier, tests)
+        .or_else(|| leaves_out(later, class).then_some(RetestGap::Tests))
+        .or_else(|| tests.gap(later.id, class.vuln_id))
 }
 
 fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<RetestGap> {
@@ -168,11 +195,12 @@ fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<Ret
     } else {
         later.num_finished_tests
     };
-    params_gap(later, earlier)
-        .or_else(|| (tried < earlier.num_finished_tests).then_some(RetestGap::FewerTests))
+    let has_fewer = only_tests(later).is_none() && tried < earlier.num_finished_tests;
+    params_gap(later, earlier).or_else(|| has_fewer.then_some(RetestGap::FewerTests))
 }
 
-/// How the parameters of two scans differ, as far as they change what is covered.
+/// How the parameters of two scans differ, as far as they change what is covered. A scan of single
+/// tests covers these as a whole scan does.
 pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
     if is_imported(a) || is_imported(b) {
         return (!is_same_tool(a, b)).then_some(RetestGap::Tests);
@@ -194,7 +222,8 @@ pub fn params_gap(a: &Scan, b: &Scan) -> Option<RetestGap> {
         .map(|(_, gap)| *gap);
     // A selection explains more than the scan type that it implies.
     let first = named.min_by_key(|gap| *gap == RetestGap::ScanType);
-    let is_other = |name: &&String| !PACE.contains(&name.as_str()) && differs(name);
+    let is_other =
+        |name: &&String| *name != ONLY_TESTS && !PACE.contains(&name.as_str()) && differs(name);
     first.or_else(|| {
         one.keys()
             .chain(other.keys())
@@ -284,6 +313,55 @@ mod tests {
                 "{params}"
             );
         }
+    }
+
+    #[test]
+    fn scan_of_single_tests_retests_their_findings_and_leaves_out_the_others() {
+        let whole = Scan {
+            num_tests: 64,
+            num_finished_tests: 64,
+            ..scan(json!({"scan_type": "light"}))
+        };
+        let later = |tests: Value, scan_type: &str| Scan {
+            num_tests: 3,
+            num_finished_tests: 3,
+            ..scan(json!({"scan_type": scan_type, "only_tests": tests}))
+        };
+        let class = |vuln_id, port| RetestedClass {
+            vuln_id,
+            port,
+            ..RetestedClass::default()
+        };
+        let none = IncompleteTests::default();
+        for (tests, of, expected) in [
+            (json!(["web.cors"]), class("web.cors.null", 80), None),
+            (json!(["web.cors.null"]), class("web.cors.null", 80), None),
+            (
+                json!(["web.cors.null"]),
+                class("web.cors.suffix", 80),
+                Some(RetestGap::Tests),
+            ),
+            (json!(["port.80"]), class("port.open", 80), None),
+            (
+                json!(["port.80"]),
+                class("port.open", 8080),
+                Some(RetestGap::Tests),
+            ),
+            (
+                json!([""]),
+                class("web.cors.null", 80),
+                Some(RetestGap::Tests),
+            ),
+        ] {
+            let light = later(tests.clone(), "light");
+            assert_eq!(gap(&light, &whole, of, &none), expected, "{tests}");
+            assert_eq!(leaves_out(&light, of), expected.is_some(), "{tests}");
+            assert!(!leaves_out(&whole, of));
+            assert_eq!(params_gap(&light, &whole), None);
+        }
+        let deep = later(json!(["web.cors"]), "deep");
+        let other = gap(&deep, &whole, class("web.cors.null", 80), &none);
+        assert_eq!(other, Some(RetestGap::ScanType));
     }
 
     #[test]

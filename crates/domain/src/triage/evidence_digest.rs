@@ -2,7 +2,7 @@
 //!
 //! Dates, request ids, nonces, tokens, hosts and the values of volatile headers are removed; status
 //! lines, names and versions remain. Two responses of an unchanged server, and the same response of
-//! two servers, are equal.
+//! two servers, are equal. The HTTP exchange of a table is left out.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -52,7 +52,7 @@ pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
             });
         }
     };
-    match evidence.view().decoded() {
+    match evidence.view().without_exchange().decoded() {
         EvidenceView::Nothing => {}
         EvidenceView::Text(text) => put("", &text),
         EvidenceView::Table { headers, rows } if rows.is_empty() => put("", &headers.join(" | ")),

@@ -413,7 +413,8 @@ impl ListedFinding {
 
 fn words(evidence: &Evidence) -> u64 {
     let mut hasher = DefaultHasher::new();
-    stable_words(evidence.as_json()).for_each(|word| word.hash(&mut hasher));
+    let compared = evidence.without_exchange();
+    stable_words(compared.as_json()).for_each(|word| word.hash(&mut hasher));
     hasher.finish()
 }
 

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!   scans of one target and tool, newest first:
-//!     running, or not read yet ─► skipped         finished, covers what the last that saw it did ─► absent
+//!     running, not read yet, of other single tests ─► skipped
+//!     finished, covers what the last that saw it did ─► absent
 //!     failed, stopped, other parameters, fewer tests, incomplete tests ─► not retested, with the reason
 //!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
 //! ```
@@ -230,6 +231,7 @@ impl<'a> Presences<'a> {
         let (mut absent_in, mut first, mut untested) = (None, None, None);
         let class = RetestedClass::of(&self.input.findings.items()[latest.finding]);
         let later = scans[latest.number + 1..].iter();
+        let later = later.filter(|after| !coverage::leaves_out(&after.scan, class));
         for after in later.filter(|after| after.is_over) {
             match coverage::gap(&after.scan, last, class, &self.index.tests) {
                 None => {
@@ -277,6 +279,7 @@ impl<'a> Presences<'a> {
         latest: SeriesSighting,
     ) -> EarlierComparison {
         let last = latest.number;
+        let class = RetestedClass::of(&self.input.findings.items()[latest.finding]);
         let pinned = self.pinned.get(&latest.series).copied();
         let before = match pinned {
             Some(Some(pinned)) if pinned >= last => {
@@ -287,7 +290,7 @@ impl<'a> Presences<'a> {
                 };
             }
             Some(pinned) => pinned,
-            None => comparable_before(scans, last),
+            None => comparable_before(scans, last, class),
         };
         let compared = |earlier: SeriesSighting| EarlierComparison {
             reason: self.evidence_reason(&scans[last].scan, earlier.finding, latest.finding),
@@ -353,12 +356,17 @@ impl EarlierComparison {
     }
 }
 
-/// The last finished scan before this one with the same parameters.
-fn comparable_before(scans: &[IndexedScan], number: usize) -> Option<usize> {
+/// The last finished scan before this one with the same parameters, that tested for this class.
+fn comparable_before(
+    scans: &[IndexedScan],
+    number: usize,
+    class: RetestedClass<'_>,
+) -> Option<usize> {
     let now = &scans[number].scan;
     (0..number)
         .rev()
         .filter(|&at| scans[at].is_over && scans[at].scan.status_name == ScanStatus::Finished)
+        .filter(|&at| !coverage::leaves_out(&scans[at].scan, class))
         .find(|&at| coverage::params_gap(&scans[at].scan, now).is_none())
 }
 

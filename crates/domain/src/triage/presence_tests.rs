@@ -112,6 +112,22 @@ fn changed_evidence_is_updated_and_dates_are_ignored() {
 }
 
 #[test]
+fn scan_of_single_tests_proves_absence_of_their_findings_alone() {
+    let last = |seen: &[i64], test: &'static str| {
+        seen_by(seen, move |scan| {
+            if scan.id == ScanId(4) {
+                scan.num_finished_tests = 3;
+                scan.tool_params = Some(json!({"scan_type": "light", "only_tests": [test]}));
+            }
+        })
+    };
+    assert_eq!(last(&[2, 3], "tls10"), Absent);
+    assert_eq!(last(&[2, 3], "web.cors"), Unchanged);
+    assert_eq!(last(&[3, 4], "tls10"), Unchanged);
+    assert_eq!(last(&[2], "web.cors"), Absent, "as the scan before found");
+}
+
+#[test]
 fn failed_or_smaller_scan_leaves_not_retested() {
     let last = |change: fn(&mut Scan)| {
         seen_by(&[2, 3], move |scan| {

@@ -83,7 +83,9 @@ impl ScanIndex {
         for IndexedScan { scan, is_over } in scans {
             if seen.contains(&scan.id) {
                 last = Some(scan);
-            } else if let Some(last) = last.filter(|_| *is_over) {
+            } else if let Some(last) = last.filter(|_| *is_over)
+                && !coverage::leaves_out(scan, RetestedClass::of(issue))
+            {
                 let outcome = self.outcome(issue, scan, last);
                 entries.push(TimelineEntry {
                     scan: Some(scan.id),

@@ -255,18 +255,27 @@ fn has_all_texts(common: &Prose) -> bool {
 }
 
 fn walk_proof(proof: &Proof, each: Each<'_>) -> Result<(), RenderError> {
-    let (headers, rows) = match proof {
+    let (headers, rows, exchange) = match proof {
         Proof::Nothing => return Ok(()),
         Proof::Text(text) => return each(Block::Verbatim(text)),
-        Proof::Table { headers, rows } => (headers, rows),
+        Proof::Table {
+            headers,
+            rows,
+            exchange,
+        } => (headers, rows, exchange),
     };
     let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
     if longest.max(headers.len()) <= COLUMNS {
-        return Grid::evidence(headers, rows).pass(each);
+        Grid::evidence(headers, rows).pass(each)?;
+    } else {
+        let view = EvidenceView::Table {
+            headers: headers.clone(),
+            rows: rows.clone(),
+        };
+        each(Block::Verbatim(&crate::csv::evidence(&view)))?;
     }
-    let view = EvidenceView::Table {
-        headers: headers.clone(),
-        rows: rows.clone(),
-    };
-    each(Block::Verbatim(&crate::csv::evidence(&view)))
+    match exchange.is_empty() {
+        true => Ok(()),
+        false => each(Block::Verbatim(exchange)),
+    }
 }

@@ -16,6 +16,8 @@ pub enum Proof {
     Table {
         headers: Vec<String>,
         rows: Vec<Vec<String>>,
+        /// The HTTP exchange that all rows share; may be empty.
+        exchange: String,
     },
 }
 
@@ -45,7 +47,12 @@ impl ProofLimit {
 
 /// The evidence within the limit, and a sentence about the rest.
 pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Proof, String) {
-    match view {
+    let exchange = view.shared_exchange();
+    let found = match exchange {
+        Some(_) => view.without_exchange(),
+        None => view,
+    };
+    match found {
         EvidenceView::Nothing => (Proof::Nothing, String::new()),
         EvidenceView::Text(given) => proof_text(&given, limit, words),
         EvidenceView::Tree(tree) => proof_text(&format!("{tree:#}"), limit, words),
@@ -66,12 +73,18 @@ pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Pr
                 .take(limit.rows)
                 .map(|row| row.iter().map(&mut clean).collect())
                 .collect();
+            let exchange = exchange.map(|exchange| clean(&exchange.text()));
             let hidden = total - rows.len();
             let rest = [(hidden, "noun.more_row"), (dropped, "noun.more_character")];
             let rest = rest.into_iter().filter(|(count, _)| *count > 0);
             let rest: Vec<String> = rest.map(|(count, noun)| words.count(count, noun)).collect();
             let rest = rest.join(words.get("text.and"));
-            (Proof::Table { headers, rows }, cut(&rest, words))
+            let table = Proof::Table {
+                headers,
+                rows,
+                exchange: exchange.unwrap_or_default(),
+            };
+            (table, cut(&rest, words))
         }
     }
 }
@@ -109,6 +122,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn exchange_follows_its_table() {
+        let words = &Words::of("en").unwrap();
+        let row = |cells: &[&str]| -> Vec<String> {
+            cells.iter().map(|cell| (*cell).to_owned()).collect()
+        };
+        let table = EvidenceView::Table {
+            headers: row(&["URL", "Request", "Response"]),
+            rows: vec![
+                row(&["/a", "GET /a HTTP/1.1", "HTTP/1.1 200 OK"]),
+                row(&["/b"]),
+            ],
+        };
+        let expected = Proof::Table {
+            headers: row(&["URL"]),
+            rows: vec![row(&["/a"]), row(&["/b"])],
+            exchange: "GET /a HTTP/1.1\n\nHTTP/1.1 200 OK".into(),
+        };
+        let found = proof(table.clone(), ProofLimit::ALL, words);
+        assert_eq!(found, (expected, String::new()));
+        let cell = "URL: /a\nURL: /b\n\nGET /a HTTP/1.1\n\nHTTP/1.1 200 OK";
+        assert_eq!(crate::csv::evidence(&table), cell);
+    }
+
+    #[test]
     fn long_evidence_is_cut_with_a_mark() {
         let words = &Words::of("en").unwrap();
         let limit = ProofLimit {
@@ -125,7 +162,8 @@ mod tests {
             proof,
             Proof::Table {
                 headers: vec!["Name".into()],
-                rows
+                rows,
+                exchange: String::new(),
             }
         );
         assert_eq!(

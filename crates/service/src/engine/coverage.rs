@@ -830,6 +830,7 @@ mod tests {
             headers,
             body: Vec::new(),
             fault: None,
+            request: Default::default(),
         }
     }
 

@@ -99,6 +99,7 @@ mod tests {
             headers,
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

@@ -586,6 +586,25 @@ async fn old_tls(mut stream: TcpStream, certificate: Vec<u8>) {
 }
 
 #[tokio::test]
+async fn scan_of_single_tests_of_tls_reports_these_alone() {
+    let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let certificate = params
+        .self_signed(&KeyPair::generate().unwrap())
+        .unwrap()
+        .der()
+        .to_vec();
+    let port = server(move |stream| old_tls(stream, certificate.clone())).await;
+    let target = format!("https://127.0.0.1:{port}/");
+    let only = json!({"only_tests": ["tls.certificate.self_signed", "tls.protocol.tls10"]});
+    let result = TestScan::new(Tool::TLS, &target, only).run().await;
+    result.check();
+    let uids: Vec<&str> = result.tests.iter().map(|test| test.uid.as_str()).collect();
+    assert_eq!(uids, ["tls.protocol.tls10", "tls.certificate.trust"]);
+    let kinds: Vec<&str> = result.findings().map(|one| one.vuln_id.as_str()).collect();
+    assert_eq!(kinds, ["tls.protocol.tls10", "tls.certificate.self_signed"]);
+}
+
+#[tokio::test]
 async fn old_versions_are_found_with_their_certificate() {
     let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
     let certificate = params

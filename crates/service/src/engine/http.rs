@@ -41,6 +41,7 @@ use url::{Origin, Url};
 
 use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
+use super::exchange::SentHead;
 use super::header_values;
 use super::legacy_http::{LegacyHttp, TlsFailure, causes};
 use super::limits::{ScanCuts, ScanLimits};
@@ -85,6 +86,8 @@ pub struct HttpPage {
     pub body: Vec<u8>,
     /// Why the body is not whole; what arrived is in `body`.
     pub fault: Option<BodyFault>,
+    /// What was sent for it.
+    pub request: Arc<SentHead>,
 }
 
 /// Why there was no response.
@@ -720,15 +723,19 @@ impl<'a> Web<'a> {
         headers
             .entry(ACCEPT_ENCODING)
             .or_insert(HeaderValue::from_static(body::ACCEPTED));
-        if send.with_login && self.is_home(url) {
-            headers.extend(self.authentication.headers.iter().cloned());
-        }
+        let credentials = match send.with_login && self.is_home(url) {
+            true => self.authentication.headers.as_slice(),
+            false => &[],
+        };
+        headers.extend(credentials.iter().cloned());
+        let sent = SentHead::new(method, url, &headers, &self.user_agent(), credentials);
         let request = WebRequest {
             method,
             url,
             headers,
             limit,
             max_body: send.max_body,
+            sent: Arc::new(sent),
         };
         match host.dialects.of(url) {
             Some(HttpDialect::Http2) => {
@@ -918,6 +925,7 @@ struct WebRequest<'r> {
     /// Time for the complete response.
     limit: Duration,
     max_body: usize,
+    sent: Arc<SentHead>,
 }
 
 impl WebRequest<'_> {
@@ -961,6 +969,7 @@ impl WebAnswer {
             headers,
             body: bytes,
             fault,
+            request: Arc::clone(&request.sent),
         })
     }
 }
@@ -982,6 +991,7 @@ async fn tolerant_page(response: TolerantResponse, request: &WebRequest<'_>) -> 
         headers,
         body: decoded.bytes,
         fault,
+        request: Arc::clone(&request.sent),
     }
 }
 

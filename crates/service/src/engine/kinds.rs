@@ -239,6 +239,11 @@ impl Catalogue {
 /// Headers of the evidence of the kinds `coverage`. The dashboard reads the third column.
 pub const COVERAGE_HEADERS: &[&str] = &["Cause", "Requests", "Incomplete tests"];
 
+/// The ids of all kinds.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    CATALOGUE.kinds.keys().map(String::as_str)
+}
+
 impl FindingKind {
     pub fn id(self) -> &'static str {
         self.0
@@ -281,16 +286,18 @@ impl FindingKind {
 /// (`hosted-service.md`, Findings): clients decode them, which would damage a bare `&copy=1` in a
 /// URL.
 pub fn table(headers: &[&str], rows: Vec<Vec<String>>) -> Evidence {
-    let encoded = |cell: String| {
-        cell.replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;")
-    };
     Evidence::table(
         headers,
         rows.into_iter()
             .map(|row| row.into_iter().map(encoded).collect()),
     )
+}
+
+/// The text of a cell with HTML entities.
+pub fn encoded(cell: String) -> String {
+    cell.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

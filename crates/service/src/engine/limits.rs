@@ -112,8 +112,12 @@ impl ScanCuts {
 
 impl ScanLimits {
     /// Shortens the evidence of a finding; true when its bytes were limited. The table itself
-    /// counts omitted rows.
+    /// counts omitted rows. Evidence without room for its exchange has none: the other columns say
+    /// what was found.
     pub fn shorten(&self, finding: &mut NewFinding) -> bool {
+        if finding.evidence.as_json().len() > self.evidence_bytes {
+            finding.evidence = finding.evidence.without_exchange().into_owned();
+        }
         let is_large = finding.evidence.as_json().len() > self.evidence_bytes;
         let EvidenceView::Table { headers, mut rows } = finding.evidence.view() else {
             return false;
@@ -184,6 +188,7 @@ pub fn shorten_line(mut line: String) -> String {
 mod tests {
     use super::super::kinds;
     use super::*;
+    use scandeck_wire::contract::EvidenceExchange;
 
     fn finding(rows: Vec<Vec<String>>) -> NewFinding {
         NewFinding {
@@ -244,6 +249,24 @@ mod tests {
             shown.last().unwrap()[0],
             format!("and {} more", 40 - (shown.len() - 1))
         );
+    }
+
+    #[test]
+    fn evidence_without_room_for_its_exchange_keeps_its_rows() {
+        let limits = ScanLimits {
+            evidence_bytes: 1000,
+            ..ScanLimits::default()
+        };
+        let table = finding((0..40).map(|n| vec![format!("row {n}")]).collect());
+        let exchange = EvidenceExchange {
+            request: "GET / HTTP/1.1".into(),
+            response: "x".repeat(900),
+            ..EvidenceExchange::default()
+        };
+        let mut large = finding(rows(&table));
+        large.evidence = large.evidence.with_exchange(exchange);
+        assert!(!limits.shorten(&mut large));
+        assert_eq!(large.evidence, table.evidence);
     }
 
     #[test]

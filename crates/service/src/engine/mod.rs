@@ -30,6 +30,7 @@ mod coverage;
 #[cfg(test)]
 mod coverage_tests;
 mod encoding;
+mod exchange;
 mod exploited;
 mod firewall_page;
 pub mod guests;

@@ -85,8 +85,9 @@ static TECHNOLOGIES: LazyLock<Vec<KnownTechnology>> = LazyLock::new(|| {
 pub struct FoundTechnology {
     pub version: String,
     pub category: String,
-    /// The matched text, and the page.
+    /// The matched text, and the address of the page.
     pub proof: String,
+    pub page: Arc<HttpPage>,
 }
 
 /// The technologies of the pages by name; a sign with a version is better than one without.
@@ -117,6 +118,7 @@ pub fn find(
                             version,
                             category,
                             proof,
+                            page: Arc::clone(page),
                         },
                     );
                 }
@@ -128,8 +130,8 @@ pub fn find(
 
 /// A public document that states the version of a product.
 pub struct VersionStatement {
-    pub url: Url,
     pub version: String,
+    pub page: Arc<HttpPage>,
 }
 
 /// Reads the versions of found technologies that show none in their pages. `folders` are those
@@ -145,8 +147,9 @@ pub async fn read_versions(
             .into_iter()
             .next()
         {
-            one.proof = format!("version in {}", statement.url);
+            one.proof = format!("version in {}", statement.page.url);
             one.version = statement.version;
+            one.page = statement.page;
         }
     }
 }
@@ -175,13 +178,15 @@ pub async fn version_statements(
             if !page.is_success() {
                 continue;
             }
+            let page = Arc::new(page);
+            let read = Arc::clone(&page);
             let version = blocking::run(move |_| {
                 pattern
-                    .captures(&page.text())
+                    .captures(&read.text())
                     .map(|found| version_of(&found))
             })
             .await;
-            statements.extend(version.map(|version| VersionStatement { url, version }));
+            statements.extend(version.map(|version| VersionStatement { version, page }));
         }
     }
     statements
@@ -257,6 +262,7 @@ mod tests {
             headers,
             body: body.into(),
             fault: None,
+            request: Default::default(),
         })
     }
 

@@ -290,7 +290,7 @@ inline_schema!(Evidence, {
             "description": "A table, empty without evidence; or a text.",
         },
     },
-    "description": "The evidence: `data` is a table with `headers` and `rows`, or a text.",
+    "description": "The evidence: `data` is a table with `headers` and `rows`, or a text. The columns `Request` and `Response` at the end of a table are the HTTP exchange that proves the finding; if only the first row has them, they are those of all rows.",
 });
 
 /// Parsed [`Evidence`].

@@ -99,6 +99,7 @@ macro_rules! string_enum {
 pub mod entities;
 pub mod envelope;
 pub mod error;
+pub mod exchange;
 pub mod finding;
 pub mod import;
 pub mod item_stream;
@@ -125,6 +126,7 @@ pub use scan::SCAN_MINUTES;
 
 pub use envelope::{Created, DataEnvelope, Requests};
 pub use error::ErrorBody;
+pub use exchange::EvidenceExchange;
 pub use finding::{Evidence, Finding, Owasp, Risk};
 pub use list::{DecodedList, Unreadable};
 pub use logger::{Capture, Logger, UnattributedRequest, UnattributedRequests};

@@ -120,6 +120,9 @@ impl Scan {
 /// The word for a test without a result, and for a finished scan that has such tests.
 pub const INCOMPLETE: &str = "incomplete";
 
+/// The tool parameter that names the tests of a scan, where it runs some tests alone.
+pub const ONLY_TESTS: &str = "only_tests";
+
 /// Replaces a secret.
 pub const HIDDEN: &str = "•••";
 

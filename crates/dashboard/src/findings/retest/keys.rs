@@ -4,6 +4,7 @@
 use crate::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, JobState, Pane, Tone};
 use crate::data::{BY_NOW, Board, ReadFinding};
 use crate::findings::decide::keys::{prompt_or_execute, too_early};
+use crate::findings::retest::selection::{RetestedTests, is_selected};
 use crate::input::{Action, Context, EditAction, ItemAction};
 use crate::model::board::RETEST_ENDED;
 use crate::model::{Model, navigation};
@@ -127,6 +128,10 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
         all => plural(all.len(), "scan"),
     };
     let words = format!("Retest {finding}? Repeats {scan}.");
+    let parameters = match plan.jobs.iter().any(is_selected) {
+        true => "Only their tests run, if the service can select tests",
+        false => "The parameters are unchanged",
+    };
     let names: Vec<String> = plan
         .retest
         .findings
@@ -138,7 +143,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
         if (2..=NAMED).contains(&findings) {
             prompt = prompt.with_line(format!("{}.", names.join(", ")));
         }
-        let prompt = prompt.with_line("The parameters are unchanged.");
+        let prompt = prompt.with_line(format!("{parameters}."));
         return excluded.into_iter().fold(prompt, Prompt::with_line);
     }
     let mut named: Vec<String> = plan
@@ -151,10 +156,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
         named.push(format!("{} more", scans - NAMED));
     }
     let mut prompt = Prompt::new(words, Then::Retest(Box::new(plan)));
-    prompt = prompt.with_line(format!(
-        "The parameters are unchanged: {}.",
-        named.join("; ")
-    ));
+    prompt = prompt.with_line(format!("{parameters}: {}.", named.join("; ")));
     excluded.into_iter().fold(prompt, Prompt::with_line)
 }
 
@@ -163,6 +165,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
 fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
     let mut retest = Retest::default();
     let mut jobs = Vec::new();
+    let mut tests = RetestedTests::default();
     let [mut unknown, mut imported, mut secret] = [0, 0, 0];
     let newest = model
         .data
@@ -198,8 +201,10 @@ fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
             });
             jobs.push(Job::new(model.scan_words(scan.id), Call::StartScan(call)));
         }
+        tests.add(scan, issue);
         retest.findings.push(finding);
     }
+    tests.select(&mut jobs, &retest.scans);
     let mut excluded = Vec::new();
     if unknown > 0 {
         excluded.push(format!(
@@ -374,7 +379,7 @@ fn first_without(model: &Model, last: &ListedFinding) -> Option<ScanId> {
 /// Evidence as text for a line diff.
 fn evidence_text(texts: &FindingTexts) -> String {
     use scandeck_wire::contract::EvidenceView;
-    match texts.vuln_evidence.view() {
+    match texts.vuln_evidence.view().without_exchange() {
         EvidenceView::Nothing => String::new(),
         EvidenceView::Text(text) => text,
         EvidenceView::Table { rows, .. } => rows

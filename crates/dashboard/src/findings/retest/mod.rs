@@ -10,6 +10,7 @@
 
 pub mod draw;
 pub mod keys;
+mod selection;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(test)]

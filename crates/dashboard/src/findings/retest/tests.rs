@@ -996,6 +996,38 @@ fn list_without_filter_counts_its_absent_findings() {
 }
 
 #[test]
+fn retest_asks_for_the_tests_of_its_findings_alone() {
+    let mut app = app();
+    let kinds = [
+        "web.exposed.private_key",
+        "web.exposed.git",
+        "web.cookie.secure",
+        "",
+    ];
+    let named = before().into_iter().zip(kinds).map(|(one, kind)| Finding {
+        vuln_id: kind.into(),
+        ..one
+    });
+    app.feed(Snapshot::Findings(table(named.collect::<Vec<_>>())));
+    app.keys("3 * s");
+    let lines = app.prompt().lines.join(" ");
+    assert!(lines.contains("Only their tests run"), "{lines}");
+    let calls = app.calls("y");
+    let params: Vec<_> = calls
+        .iter()
+        .map(|(_, call)| match call {
+            Call::StartScan(new) => new.tool_params.clone().unwrap(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let single = serde_json::json!({
+        "scan_type": "light", "only_tests": ["web.exposed.git", "web.exposed.private_key"],
+    });
+    // The test of one finding of the second scan is unknown.
+    assert_eq!(params, [single, serde_json::json!({"scan_type": "light"})]);
+}
+
+#[test]
 fn groups_without_filter_count_present_findings() {
     let mut app = app();
     let sent = app.calls("3 g g s y");

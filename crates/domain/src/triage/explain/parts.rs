@@ -139,9 +139,10 @@ fn ratings(then: &ListedFinding, now: &ListedFinding) -> Vec<ComparedValue> {
 /// A named part of an evidence.
 type EvidencePart = (String, String);
 
+/// The exchange is not compared, so it explains no change.
 fn parts_of(evidence: &Evidence) -> Vec<EvidencePart> {
     let mut parts = Vec::new();
-    match evidence.view() {
+    match evidence.view().without_exchange() {
         EvidenceView::Nothing => {}
         EvidenceView::Text(text) => add_text("", &text, &mut parts),
         EvidenceView::Table { headers, rows } => {

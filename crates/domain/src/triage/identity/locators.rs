@@ -4,6 +4,7 @@
 //! A table is read by the headers of its columns, a text by the first HTTP request in it. Names
 //! come before places: a cookie is the same cookie on every page. Places count only where all rows
 //! name one, because the pages that a crawler happens to meet are not what the finding is about.
+//! The HTTP exchange of a table shows how it was found, and does not count.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -48,7 +49,7 @@ struct Found {
 /// The sorted locators; empty if the evidence has none.
 pub fn locators(evidence: &Evidence) -> Vec<String> {
     let mut found = Found::default();
-    match evidence.view() {
+    match evidence.view().without_exchange() {
         EvidenceView::Nothing => {}
         EvidenceView::Text(text) => found.read_text(&text),
         EvidenceView::Table { headers, rows } => found.read_table(&headers, &rows),

@@ -266,7 +266,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use scandeck_wire::contract::{Finding, Risk};
+    use scandeck_wire::contract::{EvidenceExchange, Finding, Risk};
 
     fn identify(finding: &Finding, target: &str) -> Identity {
         Identifier::new(&Shared::default()).identify(&finding.clone().into(), &asset(target))
@@ -377,6 +377,26 @@ mod tests {
         );
         assert_eq!((sid.f1, sid.place.as_str()), (lang.f1, "cookie:sid"));
         assert_ne!(sid.f2, lang.f2);
+    }
+
+    #[test]
+    fn exchange_in_the_evidence_is_no_part_of_the_place() {
+        let exchange = EvidenceExchange {
+            url: "https://a.test/x?q=1".into(),
+            request: "GET /x?q=1 HTTP/1.1\nhost: a.test".into(),
+            response: "HTTP/1.1 200 OK\nset-cookie: sid=•••".into(),
+        };
+        for (headers, cells) in [
+            (["URL", "Header"], ["https://a.test/", "csp"]),
+            (["Host name", "Status"], ["b.test", "200"]),
+            (["Request", "Status"], ["GET https://a.test/.env", "200"]),
+            (["Header", "Software"], ["server", "nginx 1.2"]),
+        ] {
+            let row = cells.map(str::to_owned).to_vec();
+            let before = Evidence::table(&headers, [row]);
+            let with = before.with_exchange(exchange.clone());
+            assert_eq!(place_of(&with), place_of(&before), "{headers:?}");
+        }
     }
 
     proptest! {

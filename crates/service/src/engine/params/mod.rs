@@ -10,19 +10,21 @@ use thiserror::Error;
 use super::ScanLimits;
 use super::pace::requests_per_second;
 use super::ports::select::PortSelection;
+use super::tls::is_test as is_tls_test;
 use super::tls::starttls::StartTls;
 use super::tools::unknown_tool_message;
 use super::website::check_active;
 use crate::net::address::Address;
 use crate::scope_check::is_this_host;
 use scandeck_wire::contract::Tool;
+use scandeck_wire::contract::scan::ONLY_TESTS;
 
 mod authentication;
 pub mod tools;
 pub mod website;
 
 pub use authentication::Authentication;
-use website::{WebsiteParams, WebsiteScanType};
+use website::{WebsiteParams, WebsiteScanType, texts};
 
 /// Why parameters are invalid; the text begins with the name of the parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -47,7 +49,7 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
         _ => return Err(ParamsError::Type("an object is required".to_owned())),
     };
     match tool {
-        Tool::PORTS => check_port_selection(params, "tcp", "use the UDP port scanner (80) for UDP"),
+        Tool::PORTS => check_ports(params),
         Tool::WEBSITE => check_website(params),
         Tool::UDP_PORTS => check_port_selection(params, "udp", "use the port scanner (70) for TCP"),
         Tool::NETWORK => check_network(params),
@@ -123,7 +125,47 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
         }
         checked.insert("starttls".to_owned(), name.into());
     }
+    let tests = only_tests(params, is_tls_test)?;
+    checked.extend(tests.map(|tests| (ONLY_TESTS.to_owned(), json!(tests))));
     Ok(Value::Object(checked))
+}
+
+fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
+    let other = "use the UDP port scanner (80) for UDP";
+    let mut checked = check_port_selection(params, "tcp", other)?;
+    if let Some(tests) = only_tests(params, |name| port_of_test(name).is_some())? {
+        checked[ONLY_TESTS] = json!(tests);
+    }
+    Ok(checked)
+}
+
+/// The port of a test of the port scanner, such as `port.443`.
+pub fn port_of_test(name: &str) -> Option<u16> {
+    let digits = name.strip_prefix("port.")?;
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let port = digits.parse::<u16>().ok().filter(|port| *port > 0)?;
+    is_number.then_some(port)
+}
+
+/// The tests that a scan runs alone, each by its name or by the kind of finding that it reports.
+fn only_tests(
+    params: &Map<String, Value>,
+    is_test: impl Fn(&str) -> bool,
+) -> Result<Option<Vec<String>>, ParamsError> {
+    let Some(names) = texts(params, ONLY_TESTS, ONLY_TESTS)? else {
+        return Ok(None);
+    };
+    if names.is_empty() {
+        let text = format!("{ONLY_TESTS} names no test; leave it out to run all tests");
+        return Err(ParamsError::Value(text));
+    }
+    if let Some(unknown) = names.iter().find(|name| !is_test(name)) {
+        let shown: String = unknown.chars().take(40).collect();
+        return Err(ParamsError::Value(format!(
+            "{ONLY_TESTS}: unknown test `{shown}`; GET /scans/{{id}}/tests of a finished scan with this tool lists the names"
+        )));
+    }
+    Ok(Some(names))
 }
 
 /// Parameters of a port scanner with one protocol.
@@ -290,6 +332,21 @@ mod tests {
             ),
             (
                 Tool::PORTS,
+                json!({"only_tests":["port.80"]}),
+                json!({"scan_type":"light","check_alive":false,"only_tests":["port.80"]}),
+            ),
+            (
+                Tool::TLS,
+                json!({"only_tests":["tls.dh"]}),
+                json!({"scan_type":"light","only_tests":["tls.dh"]}),
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"only_tests":["web.cors"]}),
+                json!({"scan_type":"light","only_tests":["web.cors"]}),
+            ),
+            (
+                Tool::PORTS,
                 json!({"preset":"deep","x":1}),
                 json!({"scan_type":"deep","check_alive":false}),
             ),
@@ -361,6 +418,26 @@ mod tests {
                 Tool::WEBSITE,
                 json!({"scan_type":3}),
                 "type: scan_type must be a string, not a number",
+            ),
+            (
+                Tool::WEBSITE,
+                json!({"only_tests":["web.cors","sqli"]}),
+                "value: only_tests: unknown test `sqli`; GET /scans/{id}/tests",
+            ),
+            (
+                Tool::TLS,
+                json!({"only_tests":[]}),
+                "value: only_tests names no test",
+            ),
+            (
+                Tool::PORTS,
+                json!({"only_tests":["port.65536"]}),
+                "value: only_tests: unknown test `port.65536`",
+            ),
+            (
+                Tool::PORTS,
+                json!({"only_tests":"port.80"}),
+                "type: only_tests must be a list of strings",
             ),
             (Tool::WEBSITE, json!([]), "type: an object"),
             (

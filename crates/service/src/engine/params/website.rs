@@ -3,7 +3,11 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Authentication, ParamsError, present, refuse_authentication, scan_type, text, wrong};
+use super::{
+    Authentication, ParamsError, only_tests, present, refuse_authentication, scan_type, text, wrong,
+};
+use crate::engine::website::is_test;
+use scandeck_wire::contract::scan::ONLY_TESTS;
 
 /// Entries of a list.
 const MAX_ENTRIES: usize = 200;
@@ -15,6 +19,8 @@ pub const GROUPS: [&str; 3] = ["attack_active", "attack_passive", "discovery"];
 /// The parameters of a scan.
 pub struct WebsiteParams {
     pub scan_type: WebsiteScanType,
+    /// The checks of the scan, if it runs some alone.
+    pub only_tests: Option<Vec<String>>,
     /// A rate below that of the service.
     pub requests_per_second: Option<u32>,
     pub authentication: Option<Authentication>,
@@ -76,6 +82,7 @@ impl WebsiteParams {
         let authentication = Some(&given_authentication).filter(|given| !given.is_null());
         Ok(Self {
             scan_type,
+            only_tests: only_tests(params, is_test)?,
             requests_per_second: rate(params)?,
             authentication: authentication.map(Authentication::parse).transpose()?,
             given_authentication,
@@ -94,6 +101,8 @@ impl WebsiteParams {
             }
         };
         params.insert("scan_type".to_owned(), name.into());
+        let tests = self.only_tests.as_ref();
+        params.extend(tests.map(|tests| (ONLY_TESTS.to_owned(), json!(tests))));
         params.extend(
             self.requests_per_second
                 .map(|rate| ("requests_per_second".to_owned(), rate.into())),

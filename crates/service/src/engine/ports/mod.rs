@@ -9,6 +9,7 @@
 //! port succeeds without a listener. Such ports, and the listeners of the service, are not
 //! findings.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -18,9 +19,11 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::pace::HostLane;
+use super::params::port_of_test;
 use super::run::ScanRun;
 use super::{NewFinding, ScanOutcome, TestDone, kinds};
 use crate::scope_check::is_this_host;
+use scandeck_wire::contract::scan::ONLY_TESTS;
 use scandeck_wire::text::plural;
 
 mod banner;
@@ -89,7 +92,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let params = run.job.params.as_object().cloned().unwrap_or_default();
     let selection = PortSelection::parse(&params)
         .map_err(|error| ScanOutcome::FailedToStart(error.to_string()))?;
-    let ports = selection.ports(run.address.port());
+    let ports = match named_ports(&run.job.params) {
+        Some(named) => named,
+        None => selection.ports(run.address.port()),
+    };
     run.planned(u32::try_from(ports.len()).unwrap_or(u32::MAX))
         .await;
     run.raw(format!("scanning {host} ({ip}), {} ports", ports.len()))
@@ -112,6 +118,14 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     run.cut(|cuts| cuts.ports += tally.open_beyond);
     run.output_all().await;
     Ok(tally.summary(ports.len()))
+}
+
+/// The ports of a scan of single tests, in their order.
+fn named_ports(params: &Value) -> Option<Vec<u16>> {
+    let names = params.get(ONLY_TESTS)?.as_array()?.iter();
+    let ports = names.filter_map(|name| port_of_test(name.as_str()?));
+    let distinct: BTreeSet<u16> = ports.collect();
+    Some(distinct.into_iter().collect())
 }
 
 /// Probes the ports, and reports the tests of each.
@@ -449,6 +463,21 @@ mod tests {
             result.output.unwrap().output_data["ports"][0]["number"],
             ssh
         );
+    }
+
+    #[tokio::test]
+    async fn scan_of_single_ports_reports_these_alone() {
+        let ports = [
+            greeter("127.0.0.1", "SSH-2.0-a\r\n").await,
+            greeter("127.0.0.1", "SSH-2.0-b\r\n").await,
+        ];
+        let name = format!("port.{}", ports[1]);
+        let params = json!({"port_list": ports, "only_tests": [name]});
+        let result = TestScan::new(Tool::PORTS, "127.0.0.1", params).run().await;
+        result.check();
+        let reported: Vec<&String> = result.tests.iter().map(|test| &test.uid).collect();
+        assert_eq!(reported, [&name]);
+        assert_eq!(result.planned, 1);
     }
 
     #[tokio::test]

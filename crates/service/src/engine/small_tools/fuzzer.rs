@@ -382,17 +382,18 @@ fn finding(page: &HttpPage, start: &Url) -> NewFinding {
         page.header("content-type").into_owned(),
         shape::label(page),
     ];
-    let finding = web::PATH.finding();
-    NewFinding {
+    let kind = web::PATH.finding();
+    let finding = NewFinding {
         port: start.port_or_known_default().unwrap_or_default(),
         service: start.scheme().to_owned(),
         place: page.url.path().to_owned(),
-        name: format!("{}: {}", finding.name, page.url.path()),
+        name: format!("{}: {}", kind.name, page.url.path()),
         // A refused path exists only probably.
         confirmed: Obstacle::of_page(page).is_none(),
         evidence: kinds::table(&["Request", "Status", "Type", "Title"], vec![row]),
-        ..finding
-    }
+        ..kind
+    };
+    finding.proven_by(page)
 }
 
 #[cfg(test)]
@@ -431,6 +432,11 @@ mod tests {
                 .map(|finding| finding.place.as_str())
                 .collect();
             assert_eq!(places, ["/admin", "/admin/users.php"], "soft 404: {soft}");
+            for finding in result.findings() {
+                let exchange = finding.evidence.view().shared_exchange().unwrap();
+                let line = format!("GET {} HTTP/1.1\n", finding.place);
+                assert!(exchange.request.starts_with(&line), "{exchange:?}");
+            }
         }
     }
 

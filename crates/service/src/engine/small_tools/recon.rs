@@ -148,16 +148,17 @@ fn finding(
         format!("{name} {}", found.version)
     };
     let row = vec![name.clone(), found.version, found.category, found.proof];
-    let finding = kind.finding();
-    NewFinding {
+    let texts = kind.finding();
+    let finding = NewFinding {
         port: start.url.port_or_known_default().unwrap_or_default(),
         service: start.url.scheme().to_owned(),
         place: name,
-        name: format!("{}: {label}", finding.name),
+        name: format!("{}: {label}", texts.name),
         confirmed: true,
         evidence: kinds::table(&["Technology", "Version", "Category", "Proof"], vec![row]),
-        ..finding
-    }
+        ..texts
+    };
+    finding.proven_by(&found.page)
 }
 
 #[cfg(test)]

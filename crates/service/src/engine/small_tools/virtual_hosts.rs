@@ -178,16 +178,17 @@ fn exists(page: &HttpPage) -> bool {
 
 fn finding(name: &str, page: &HttpPage) -> NewFinding {
     let row = vec![name.to_owned(), page.status.to_string(), shape::label(page)];
-    let finding = web::VIRTUAL_HOST.finding();
-    NewFinding {
+    let kind = web::VIRTUAL_HOST.finding();
+    let finding = NewFinding {
         port: page.url.port_or_known_default().unwrap_or_default(),
         service: page.url.scheme().to_owned(),
         place: name.to_owned(),
-        name: format!("{}: {name}", finding.name),
+        name: format!("{}: {name}", kind.name),
         confirmed: true,
         evidence: kinds::table(&["Host name", "Status", "Title"], vec![row]),
-        ..finding
-    }
+        ..kind
+    };
+    finding.proven_by(page)
 }
 
 #[cfg(test)]
@@ -227,6 +228,10 @@ mod tests {
                 .map(|finding| finding.place.as_str())
                 .collect();
             assert_eq!(places, ["admin.acme.test"], "wildcard: {wildcard}");
+            let found = result.findings().next().unwrap().evidence.view();
+            let exchange = found.shared_exchange().unwrap();
+            let host = format!("\nhost: admin.acme.test:{port}\n");
+            assert!(exchange.request.contains(&host), "{exchange:?}");
         }
     }
 }

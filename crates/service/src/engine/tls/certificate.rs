@@ -77,15 +77,15 @@ fn algorithm_name(oid: String) -> String {
 }
 
 // Names of the tests of a certificate.
-const DAYS: &str = "tls.certificate.days";
-const NAME: &str = "tls.certificate.name";
-const TRUST: &str = "tls.certificate.trust";
-const KEY: &str = "tls.certificate.key";
-const SIGNATURE: &str = "tls.certificate.signature";
-const SAN: &str = "tls.certificate.san";
-const ORDER: &str = "tls.certificate.order";
-const LIFE: &str = "tls.certificate.life";
-const STAPLE: &str = "tls.certificate.staple";
+pub const DAYS: &str = "tls.certificate.days";
+pub const NAME: &str = "tls.certificate.name";
+pub const TRUST: &str = "tls.certificate.trust";
+pub const KEY: &str = "tls.certificate.key";
+pub const SIGNATURE: &str = "tls.certificate.signature";
+pub const SAN: &str = "tls.certificate.san";
+pub const ORDER: &str = "tls.certificate.order";
+pub const LIFE: &str = "tls.certificate.life";
+pub const STAPLE: &str = "tls.certificate.staple";
 
 /// Names and descriptions of the tests of a certificate.
 pub const CHECKS: &[(&str, &str)] = &[

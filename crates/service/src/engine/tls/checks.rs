@@ -159,9 +159,23 @@ fn weak_primes(one: &VersionAnswer) -> Vec<String> {
     one.suites.iter().filter_map(weak).collect()
 }
 
-/// The number of tests.
-pub fn count() -> usize {
-    suites::CHECKS.len() + HANDSHAKES.len() + SERVERS.len()
+/// A test of this module, and the kind of finding that it reports.
+fn kinds_of_tests() -> impl Iterator<Item = (&'static str, FindingKind)> {
+    let of_suites = suites::CHECKS.iter().map(|check| (check.uid, check.kind));
+    let of_handshakes = HANDSHAKES.iter().map(|(uid, _, kind, _)| (*uid, *kind));
+    let of_servers = SERVERS.iter().map(|(uid, _, kind, _)| (*uid, *kind));
+    of_suites.chain(of_handshakes).chain(of_servers)
+}
+
+/// The names of the tests.
+pub fn uids() -> impl Iterator<Item = &'static str> {
+    kinds_of_tests().map(|(uid, _)| uid)
+}
+
+/// The name of the test that reports a kind of finding.
+pub fn uid_of(kind: &str) -> Option<&'static str> {
+    let mut all = kinds_of_tests();
+    all.find(|(_, one)| one.id() == kind).map(|(uid, _)| uid)
 }
 
 /// The result of one check.

@@ -43,6 +43,7 @@ pub mod legacy;
 mod modern;
 mod other_groups;
 mod path;
+mod selection;
 mod ssl2;
 mod sslscan;
 mod staple;
@@ -56,6 +57,7 @@ use hello::{Offer, Version};
 pub use hello::{common_hello, is_server_record};
 use modern::KeyKind;
 pub use modern::accept_any;
+pub use selection::is_test;
 use starttls::StartTls;
 
 /// Suites of one offer; some servers do not read longer ones.
@@ -149,7 +151,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     };
     // Each version has two tests: its handshakes, and what they mean beside those of the other
     // versions.
-    let planned = 2 * Version::ALL.len() + certificate::CHECKS.len() + checks::count();
+    let planned = selection::count(run);
     run.planned(planned as u32).await;
     let server = connectable(run, run.address.host(), port, starttls).await?;
 
@@ -162,7 +164,10 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let checked = server.check(&chains, &unstapled);
     run.report_if_stopped(server.tests(&answers, &checked, None));
     run.output_findings(server.output(&answers, &checked)).await;
-    let second = sslscan::scan(run, &server).await;
+    let second = match selection::is_whole(run) {
+        true => sslscan::scan(run, &server).await,
+        false => None,
+    };
     run.planned(planned as u32 + u32::from(second.is_some()))
         .await;
     let results = TlsResults {
@@ -555,7 +560,10 @@ impl Server<'_> {
         let versions = Version::ALL.iter().map(|version| async move {
             let answer = self.version(*version).await;
             self.note(so_far, answer.clone()).await;
-            self.run.tested(handshake_test(&answer)).await;
+            let test = handshake_test(&answer);
+            if selection::is_selected(self.run, &test.uid) {
+                self.run.tested(test).await;
+            }
             answer
         });
         join_all(versions).await
@@ -754,6 +762,7 @@ impl Server<'_> {
             self.service(),
         ));
         tests.extend(checks::tests(self, answers));
+        tests.retain(|test| selection::is_selected(self.run, &test.uid));
         tests
     }
 
@@ -811,11 +820,9 @@ impl Server<'_> {
             let headers = ["Version", "Answer", "Cipher suite"];
             finding(kind, self.address.port(), self.service(), &headers, rows)
         });
-        // Such as `tls.protocol.tls10`.
-        let uid = format!("tls.protocol.{version:?}").to_ascii_lowercase();
         let metadata = json!({"version": version.name(), "accepted": answer.accepted, "cipher": answer.cipher});
         TestDone::new(
-            uid,
+            protocol_uid(*version),
             format!("Support for {}", version.name()),
             metadata,
             finding.into_iter().collect(),
@@ -876,8 +883,18 @@ impl VersionAnswer {
 fn handshake_test(one: &VersionAnswer) -> TestDone {
     let name = one.version.name();
     let metadata = json!({"version": name, "accepted": one.answer.accepted, "cipher_suites": one.suites.len()});
-    let uid = format!("tls.handshake.{:?}", one.version).to_ascii_lowercase();
+    let uid = handshake_uid(one.version);
     TestDone::new(uid, format!("{name} handshakes"), metadata, Vec::new())
+}
+
+/// Such as `tls.handshake.tls10`.
+fn handshake_uid(version: Version) -> String {
+    format!("tls.handshake.{version:?}").to_ascii_lowercase()
+}
+
+/// Such as `tls.protocol.tls10`.
+fn protocol_uid(version: Version) -> String {
+    format!("tls.protocol.{version:?}").to_ascii_lowercase()
 }
 
 /// The chains of these answers and `others`, one for each certificate. Current clients receive the

@@ -2,7 +2,7 @@
 //! security.txt.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 use reqwest::Method;
@@ -94,13 +94,16 @@ pub async fn methods(site: &Site<'_>) -> Vec<NewFinding> {
     let headers = &["Request", "Status", "Allow"];
     let mut found = Vec::new();
     if allowed.iter().any(|method| method == "TRACE") {
-        found.push(site.finding(web::METHOD_TRACE, headers, vec![row()]));
+        let finding = site.finding(web::METHOD_TRACE, headers, vec![row()]);
+        found.push(finding.proven_by(&answer));
     }
     if allowed
         .iter()
         .any(|method| WRITING.contains(&method.as_str()))
     {
-        let finding = site.finding(web::METHOD_WRITE, headers, vec![row()]);
+        let finding = site
+            .finding(web::METHOD_WRITE, headers, vec![row()])
+            .proven_by(&answer);
         found.push(match is_list_of_server(site, &allowed).await {
             true => NewFinding {
                 risk: Risk::Info,
@@ -149,6 +152,7 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
         pages.filter_map(|page| judged(page)).collect()
     })
     .await;
+    let mut proof = None;
     for path in [
         format!("/{}", site.nonsense),
         format!("/{}.php", site.nonsense),
@@ -156,12 +160,19 @@ pub async fn error_pages(site: &Site<'_>) -> Vec<NewFinding> {
     ] {
         let Some(url) = site.at(&path) else { continue };
         if let Ok(page) = site.web.get(&url).await {
-            found.extend(blocking::run(move |_| judged(&page)).await);
+            let page = Arc::new(page);
+            let answer = Arc::clone(&page);
+            let row = blocking::run(move |_| judged(&answer)).await;
+            if found.is_empty() && row.is_some() {
+                proof = Some(page);
+            }
+            found.extend(row);
         }
     }
     let debug = found.iter().filter_map(|(_, risk)| *risk).max();
     let rows = found.into_iter().map(|(row, _)| row).collect();
-    let findings = site.finding_of_rows(web::ERROR_PAGE, &["URL", "Status", "What", "Text"], rows);
+    let headers = &["URL", "Status", "What", "Text"];
+    let findings = site.finding_of_page(web::ERROR_PAGE, headers, rows, proof.as_deref());
     findings
         .into_iter()
         .map(|finding| with_debug_mode(finding, debug))
@@ -258,7 +269,8 @@ pub async fn robots(site: &Site<'_>) -> Vec<NewFinding> {
     let rows = sensitive_paths(&text)
         .map(|path| vec![page.url.to_string(), "Disallow".to_owned(), path])
         .collect();
-    site.finding_of_rows(web::ROBOTS_PATHS, &["URL", "Rule", "Path"], rows)
+    let headers = &["URL", "Rule", "Path"];
+    site.finding_of_page(web::ROBOTS_PATHS, headers, rows, Some(&page))
 }
 
 /// The folders in robots.txt.
@@ -314,7 +326,7 @@ fn sensitive_paths(robots: &str) -> impl Iterator<Item = String> {
 
 /// No security.txt with a Contact line (RFC 9116 §2.5.3).
 pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let (mut rows, mut first) = (Vec::new(), None);
     for path in ["/.well-known/security.txt", "/security.txt"] {
         let Some(url) = site.at(path) else { continue };
         let Ok(page) = site.web.get(&url).await else {
@@ -335,8 +347,10 @@ pub async fn security_txt(site: &Site<'_>) -> Vec<NewFinding> {
             page.status.to_string(),
             "no Contact line".to_owned(),
         ]);
+        first.get_or_insert(page);
     }
-    site.finding_of_rows(web::SECURITY_TXT, &["URL", "Status", "What"], rows)
+    let headers = &["URL", "Status", "What"];
+    site.finding_of_page(web::SECURITY_TXT, headers, rows, first.as_ref())
 }
 
 /// A file that exists and is not a web page.
@@ -359,6 +373,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

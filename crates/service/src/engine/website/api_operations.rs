@@ -349,6 +349,7 @@ mod tests {
             headers: HeaderMap::from_iter([content_type]),
             body: text.to_owned().into(),
             fault: None,
+            request: Default::default(),
         };
         let urls = operations_of_page(&page);
         urls.iter().map(|url| url.path().to_owned()).collect()

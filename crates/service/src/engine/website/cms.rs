@@ -8,12 +8,13 @@
 //! Versions are only compared. Distributions may fix a branch that its project no longer fixes, so
 //! such a finding is not confirmed.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
 use super::exposed;
 use super::site::Site;
+use crate::engine::http::HttpPage;
 use crate::engine::kinds::cms;
 use crate::engine::{NewFinding, blocking, technologies};
 
@@ -61,28 +62,33 @@ pub async fn versions(site: &Site<'_>) -> Vec<NewFinding> {
         let mut stated = vec![StatedVersion {
             place: shown.proof,
             version: shown.version,
+            page: shown.page,
         }];
         let statements = technologies::version_statements(&site.web, &folders, &product).await;
         stated.extend(statements.into_iter().map(|one| StatedVersion {
-            place: format!("GET {}", one.url),
+            place: format!("GET {}", one.page.url),
             version: one.version,
+            page: one.page,
         }));
         stated.retain(|one| !one.version.is_empty());
         let most_exact = stated
             .iter()
             .map(|one| one.version.clone())
             .max_by_key(|version| version.matches('.').count());
-        let Some(version) = most_exact else {
+        let (Some(version), Some(first)) = (most_exact, stated.first()) else {
             continue;
         };
+        let page = Arc::clone(&first.page);
         let rows = stated
             .into_iter()
             .map(|one| vec![one.place, product.clone(), one.version])
             .collect();
         let headers = &["Where", "Software", "Version"];
         let finding = site.finding(cms::VERSION, headers, rows);
-        findings.push(of_product(finding, &product));
-        findings.extend(unsupported_version(site, &product, &version));
+        let unsupported = unsupported_version(site, &product, &version);
+        let stating = [of_product(finding, &product)].into_iter();
+        let all = stating.chain(unsupported);
+        findings.extend(all.map(|finding| finding.proven_by(&page)));
     }
     findings
 }
@@ -91,6 +97,7 @@ pub async fn versions(site: &Site<'_>) -> Vec<NewFinding> {
 struct StatedVersion {
     place: String,
     version: String,
+    page: Arc<HttpPage>,
 }
 
 /// The finding of a version without security fixes.
@@ -137,7 +144,7 @@ fn unsupported(product: &str, version: &str) -> Option<&'static UnsupportedBranc
 
 /// The XML-RPC interface of WordPress, which answers GET with a hint.
 pub async fn xmlrpc(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let (mut rows, mut first) = (Vec::new(), None);
     for folder in site.base_folders() {
         let Some(url) = site.at(&format!("{folder}xmlrpc.php")) else {
             continue;
@@ -151,9 +158,10 @@ pub async fn xmlrpc(site: &Site<'_>) -> Vec<NewFinding> {
                 page.status.to_string(),
                 XMLRPC.to_owned(),
             ]);
+            first.get_or_insert(page);
         }
     }
-    site.finding_of_rows(cms::XMLRPC, exposed::HEADERS, rows)
+    site.finding_of_page(cms::XMLRPC, exposed::HEADERS, rows, first.as_ref())
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ enum CorsCredentials {
 
 /// A response that allows an origin.
 struct AllowedOrigin {
+    /// The answer without its body.
+    page: HttpPage,
     row: Vec<String>,
     credentials: CorsCredentials,
 }
@@ -123,12 +125,11 @@ impl AllowedOrigins {
             () if has(CorsCredentials::NotAllowed) => CorsCredentials::NotAllowed,
             () => self.0.first()?.credentials,
         };
-        let rows = self
-            .0
-            .into_iter()
-            .filter(|one| one.credentials == worst)
-            .map(|one| one.row);
-        let finding = site.finding(kind, HEADERS, rows.take(MAX_CORS_ROWS).collect());
+        let of_worst = self.0.into_iter().filter(|one| one.credentials == worst);
+        let mut shown: Vec<AllowedOrigin> = of_worst.take(MAX_CORS_ROWS).collect();
+        let rows = shown.iter_mut().map(|one| std::mem::take(&mut one.row));
+        let finding = site.finding(kind, HEADERS, rows.collect());
+        let finding = finding.proven_by(&shown.first()?.page);
         Some(match worst {
             CorsCredentials::Used => finding,
             CorsCredentials::NotAllowed => NewFinding {
@@ -172,7 +173,15 @@ async fn allowed(site: &Site<'_>, url: &Url, origin: &str) -> Option<AllowedOrig
         origin.to_owned(),
         word.to_owned(),
     ];
-    Some(AllowedOrigin { row, credentials })
+    let page = HttpPage {
+        body: Vec::new(),
+        ..answer
+    };
+    Some(AllowedOrigin {
+        page,
+        row,
+        credentials,
+    })
 }
 
 /// Whether browsers send a cookie that the site accepts with a request of another site.

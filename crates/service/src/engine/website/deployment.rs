@@ -493,6 +493,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

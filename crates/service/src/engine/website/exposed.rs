@@ -11,6 +11,7 @@
 //! are searched (`folders`).
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use futures::{StreamExt, stream};
 
@@ -207,15 +208,18 @@ struct ExposedFile {
     rows: Vec<Vec<String>>,
     /// The risk of its content, if that differs from the risk of its kind.
     risk: Option<Risk>,
+    page: Arc<HttpPage>,
 }
 
 /// The finding about these files, with the risk of the worst.
 fn findings(site: &Site, kind: FindingKind, files: Vec<ExposedFile>) -> Vec<NewFinding> {
     let worst = |usual: Risk| files.iter().map(|file| file.risk.unwrap_or(usual)).max();
     let risk = worst(kind.finding().risk);
+    let proof = files.first().map(|file| Arc::clone(&file.page));
     let rows = files.into_iter().flat_map(|file| file.rows).collect();
-    let findings = site.finding_of_rows(kind, HEADERS, rows).into_iter();
+    let findings = site.finding_of_page(kind, HEADERS, rows, proof.as_deref());
     findings
+        .into_iter()
         .map(|finding| NewFinding {
             risk: risk.unwrap_or(finding.risk),
             ..finding
@@ -349,12 +353,13 @@ async fn file(
         true => site.web.probe_without_login(&url).await,
         false => site.web.probe(&url).await,
     };
-    let page = answer.ok().filter(HttpPage::is_success)?;
-    let judge = move |page: HttpPage| {
-        let proof = recognizer(&page)?;
-        Some((proof, content_risk(kind, &page), passwords(kind, &page)))
+    let page = Arc::new(answer.ok().filter(HttpPage::is_success)?);
+    let judge = move |page: &HttpPage| {
+        let proof = recognizer(page)?;
+        Some((proof, content_risk(kind, page), passwords(kind, page)))
     };
-    let (proof, risk, passwords) = blocking::run(move |_| judge(page)).await?;
+    let judged = Arc::clone(&page);
+    let (proof, risk, passwords) = blocking::run(move |_| judge(&judged)).await?;
     // The start page proves itself, also where the server answers every unknown name with it.
     let is_start = url == site.start.url;
     if !is_start && is_returned_for_any_name(site, path, recognizer).await {
@@ -372,6 +377,7 @@ async fn file(
     Some(ExposedFile {
         rows: [row(proof)].into_iter().chain(of_passwords).collect(),
         risk,
+        page,
     })
 }
 
@@ -479,6 +485,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: Vec::new(),
             fault: None,
+            request: Default::default(),
         };
         let mut site = CrawledSite::new(start, Crawl::default());
         site.folders = ["/", "/api/", "/old/"].map(str::to_owned).into();

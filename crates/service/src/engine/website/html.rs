@@ -503,6 +503,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

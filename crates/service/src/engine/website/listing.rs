@@ -1,7 +1,7 @@
 //! Directory listings.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
@@ -31,6 +31,7 @@ static LINK: LazyLock<Option<Regex>> =
 /// Fetches each directory; the listed files are the evidence.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
     let (mut rows, mut harmless) = (Vec::new(), Vec::new());
+    let (mut proof, mut harmless_proof) = (None, None);
     for folder in searched_folders(site) {
         let Some(url) = site.at(&folder) else {
             continue;
@@ -38,20 +39,25 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
         let Ok(page) = site.web.get(&url).await else {
             continue;
         };
-        let files = blocking::run(move |_| files(&page)).await;
+        let page = Arc::new(page);
+        let read = Arc::clone(&page);
+        let files = blocking::run(move |_| files(&read)).await;
         if !files.is_empty() {
-            let rows = if files.iter().all(|file| is_meant_to_be_public(file)) {
-                &mut harmless
-            } else {
-                &mut rows
+            let is_public = files.iter().all(|file| is_meant_to_be_public(file));
+            let (rows, proof) = match is_public {
+                true => (&mut harmless, &mut harmless_proof),
+                false => (&mut rows, &mut proof),
             };
+            proof.get_or_insert(page);
             let shown = files.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
             rows.push(vec![url.to_string(), files.len().to_string(), shown]);
         }
     }
     let is_harmless = rows.is_empty();
     rows.append(&mut harmless);
-    let findings = site.finding_of_rows(exposed::LISTING, &["Folder", "Files", "Among them"], rows);
+    let proof = proof.or(harmless_proof);
+    let headers = &["Folder", "Files", "Among them"];
+    let findings = site.finding_of_page(exposed::LISTING, headers, rows, proof.as_deref());
     let as_info = |finding| NewFinding {
         risk: Risk::Info,
         risk_description: HARMLESS.to_owned(),
@@ -226,6 +232,7 @@ mod tests {
                 headers: HeaderMap::new(),
                 body: body.into(),
                 fault: None,
+                request: Default::default(),
             })
         };
         let apache = r#"<title>Index of /f</title><a href="?C=N;O=D">Name</a> <a href="/">Parent</a> <a href="b.sql">b.sql</a> <a href='c/'>c/</a>"#;

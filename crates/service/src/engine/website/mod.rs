@@ -16,7 +16,7 @@ use super::http::{MAX_BODY, Web};
 use super::limits::ScanLimits;
 use super::params::website::{CustomScan, GROUPS, Spider, WebsiteParams, WebsiteScanType};
 use super::run::ScanRun;
-use super::{NewFinding, ScanOutcome};
+use super::{NewFinding, ScanOutcome, kinds};
 
 mod answers;
 mod api_operations;
@@ -39,7 +39,7 @@ mod recognize_consoles;
 mod recognize_services;
 mod scan;
 mod scripts;
-mod secrets;
+pub(super) mod secrets;
 mod site;
 mod source_maps;
 pub(super) mod start;
@@ -436,6 +436,14 @@ impl Check {
         matches!(self.kind, Files(_)) || self.uid == "web.listing"
     }
 
+    /// Whether a name of `only_tests` means this check: its own, the beginning of it up to a dot, or
+    /// a kind of finding that it reports, which begins with it.
+    fn is_named(&self, name: &str) -> bool {
+        let rest = self.uid.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            || (name.starts_with(self.uid) && kinds::ids().any(|kind| kind == name))
+    }
+
     /// Whether a name of `scan_type` custom means this check: `web.header.csp`, `header.csp` or
     /// `csp`.
     fn is_called(&self, name: &str) -> bool {
@@ -481,7 +489,8 @@ struct ScanReach {
 }
 
 impl ScanReach {
-    fn of(scan_type: WebsiteScanType, limits: &ScanLimits) -> Self {
+    /// `only` are names of checks: those alone, whatever the type selects.
+    fn of(scan_type: WebsiteScanType, only: Option<&[String]>, limits: &ScanLimits) -> Self {
         let is_deep = !matches!(scan_type, WebsiteScanType::Light);
         let (pages, script_bytes, requests) = match is_deep {
             false => (LIGHT_PAGES, MAX_BODY, 1500),
@@ -491,9 +500,10 @@ impl ScanReach {
             WebsiteScanType::Custom(custom) => custom,
             _ => CustomScan::default(),
         };
-        let is_selected = |check: &&Check| match &custom.checks[check.kind.group()] {
-            None => true,
-            Some(names) => names.iter().any(|name| check.is_called(name)),
+        let is_selected = |check: &&Check| match (only, &custom.checks[check.kind.group()]) {
+            (Some(names), _) => names.iter().any(|name| check.is_named(name)),
+            (None, None) => true,
+            (None, Some(names)) => names.iter().any(|name| check.is_called(name)),
         };
         let mut checks: Vec<Check> = CHECKS.iter().filter(is_selected).copied().collect();
         // Those that take long begin first, so that the scan does not wait for one of them at its
@@ -527,6 +537,11 @@ impl ScanReach {
     fn planned(&self) -> u32 {
         self.checks.len() as u32 + crawl::STEPS + 2
     }
+}
+
+/// Whether a name of `only_tests` means a check.
+pub fn is_test(name: &str) -> bool {
+    CHECKS.iter().any(|check| check.is_named(name))
 }
 
 /// Refuses unknown names of active checks: otherwise an attack would seem to have been tested.
@@ -587,7 +602,8 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     {
         run.info(line).await;
     }
-    let reach = ScanReach::of(params.scan_type, &run.settings.limits);
+    let only = params.only_tests.as_deref();
+    let reach = ScanReach::of(params.scan_type, only, &run.settings.limits);
     let rate = params.requests_per_second;
 
     run.planned(reach.planned()).await;
@@ -602,5 +618,67 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         biased;
         ended = SiteScan::new(run, &web, &reach, with_login).run() => ended,
         never = web.report_requests() => match never {},
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::hostile_tests::{ok, web, website};
+
+    #[tokio::test]
+    async fn scan_of_a_single_test_reports_it_alone() {
+        let port = web(|_, _| ok("text/html", "<title>Shop</title>")).await;
+        let only = json!({"only_tests": ["web.header.csp_missing"]});
+        let result = website(port, only).run().await;
+        result.check();
+        let reported = result.tests.iter().map(|test| test.uid.as_str());
+        let checks: Vec<&str> = reported.filter(|uid| is_test(uid)).collect();
+        assert_eq!(checks, ["web.header.csp"]);
+        let found: Vec<&NewFinding> = result.findings().collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].vuln_id, "web.header.csp_missing");
+        let exchange = found[0].evidence.view().decoded().shared_exchange();
+        let exchange = exchange.unwrap();
+        let request = format!("GET / HTTP/1.1\nhost: 127.0.0.1:{port}\naccept: */*\n");
+        assert!(exchange.request.starts_with(&request), "{exchange:?}");
+        assert!(
+            exchange.response.ends_with("<title>Shop</title>"),
+            "{exchange:?}"
+        );
+    }
+
+    #[test]
+    fn every_kind_of_a_website_has_one_check_and_names_it() {
+        let others = ["web.path", "web.virtual_host"];
+        let of_sites = kinds::ids().filter(|kind| kind.starts_with("web."));
+        for kind in of_sites.filter(|kind| !others.contains(kind)) {
+            let named: Vec<&str> = CHECKS
+                .iter()
+                .filter(|check| check.is_named(kind))
+                .map(|check| check.uid)
+                .collect();
+            assert_eq!(named.len(), 1, "{kind}: {named:?}");
+            assert!(kind.starts_with(named[0]), "coverage reads the name so");
+        }
+    }
+
+    #[test]
+    fn names_of_single_tests_are_checks_groups_and_kinds() {
+        for name in ["web.header.csp", "web.header", "web.header.csp_missing"] {
+            assert!(is_test(name), "{name}");
+        }
+        for name in ["", "web.header.c", "csp", "web.header.csp_", "web.path"] {
+            assert!(!is_test(name), "{name}");
+        }
+        let only = ["web.cors".to_owned(), "web.header.csp_weak".to_owned()];
+        let custom = CustomScan {
+            checks: [const { Some(Vec::new()) }; 3],
+            ..CustomScan::default()
+        };
+        let scan_type = WebsiteScanType::Custom(custom);
+        let reach = ScanReach::of(scan_type, Some(&only), &ScanLimits::default());
+        let uids: Vec<&str> = reach.checks.iter().map(|check| check.uid).collect();
+        assert_eq!(uids, ["web.cors", "web.header.csp"]);
     }
 }

@@ -309,6 +309,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.to_vec(),
             fault: None,
+            request: Default::default(),
         }
     }
 

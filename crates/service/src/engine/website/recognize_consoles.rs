@@ -194,6 +194,7 @@ mod tests {
             headers: headers([]),
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

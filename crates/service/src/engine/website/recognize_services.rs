@@ -373,6 +373,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.to_vec(),
             fault: None,
+            request: Default::default(),
         }
     }
 

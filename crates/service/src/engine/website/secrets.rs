@@ -261,6 +261,27 @@ pub fn search(text: &str, may_be_cut: bool, stop: &StopFlag) -> Vec<SecretMatch>
     found
 }
 
+/// Where the secrets in a text are, in their order.
+pub fn places(text: &str) -> Vec<Range<usize>> {
+    let Some(words) = WORDS.as_ref() else {
+        return Vec::new();
+    };
+    let (bytes, mut found) = (text.as_bytes(), Vec::new());
+    for word in words.pattern.find_iter(bytes) {
+        for format in words.formats.get(word.as_bytes()).into_iter().flatten() {
+            let Some((whole, part)) = format.around(bytes, &word.range()) else {
+                continue;
+            };
+            let secret = format.judged(bytes, (&whole, &part));
+            if secret.is_some_and(|secret| !secret.is_public) {
+                found.push(part);
+            }
+        }
+    }
+    found.sort_by_key(|part| part.start);
+    found
+}
+
 /// Line and column of a byte, as editors and compilers write them: `12:8`. Without words, so that
 /// evidence of earlier versions counts as the same.
 fn place_of(text: &str, at: usize) -> String {

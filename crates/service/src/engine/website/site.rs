@@ -12,6 +12,7 @@ use super::html::PageContents;
 use super::source_maps::FetchedMap;
 use super::start::base_folders;
 use crate::engine::coverage::{CheckedWeb, Obstacle};
+use crate::engine::exchange::page_of_row;
 use crate::engine::http::HttpPage;
 use crate::engine::kinds::FindingKind;
 use crate::engine::{NewFinding, kinds};
@@ -187,20 +188,50 @@ impl CrawledSite {
         self.contents().filter(|(page, _)| is_html(page))
     }
 
-    /// A finding of `kind` on the port of this site.
+    /// A finding of `kind` on the port of this site, proven by the read page that its first row
+    /// names.
     pub fn finding(
         &self,
         kind: FindingKind,
         headers: &[&str],
         rows: Vec<Vec<String>>,
     ) -> NewFinding {
-        NewFinding {
+        let first = rows.first().map(Vec::as_slice).unwrap_or_default();
+        let page = page_of_row(first, self.read_pages());
+        let finding = NewFinding {
             port: self.port(),
             service: self.start.url.scheme().to_owned(),
             evidence: kinds::table(headers, rows),
             confirmed: true,
             ..kind.finding()
+        };
+        match page {
+            Some(page) => finding.proven_by(page),
+            None => finding,
         }
+    }
+
+    /// Everything that was read before the checks.
+    fn read_pages(&self) -> impl Iterator<Item = &HttpPage> {
+        let scripts = self.scripts.iter().map(Arc::as_ref);
+        let others = [&self.start].into_iter().chain(&self.plain_side);
+        self.pages().chain(scripts).chain(others)
+    }
+
+    /// A finding that this page proves, or none if there are no rows.
+    pub fn finding_of_page(
+        &self,
+        kind: FindingKind,
+        headers: &[&str],
+        rows: Vec<Vec<String>>,
+        page: Option<&HttpPage>,
+    ) -> Vec<NewFinding> {
+        let found = self.finding_of_rows(kind, headers, rows).into_iter();
+        let proven = found.map(|finding| match page {
+            Some(page) => finding.proven_by(page),
+            None => finding,
+        });
+        proven.collect()
     }
 
     /// A finding, or none if there are no rows.

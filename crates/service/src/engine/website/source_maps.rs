@@ -111,7 +111,7 @@ fn map_url(script: &HttpPage) -> Option<Url> {
 
 /// Source maps of the scripts, recognised by their content.
 pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
-    let mut rows = Vec::new();
+    let (mut rows, mut first) = (Vec::new(), None);
     for map in &site.source_maps {
         site.web.recount(&map.answer).await;
         let (Ok(page), Some(proof)) = (&map.answer, &map.proof) else {
@@ -123,13 +123,11 @@ pub async fn check(site: &Site<'_>) -> Vec<NewFinding> {
                 page.status.to_string(),
                 proof.clone(),
             ]);
+            first.get_or_insert(page);
         }
     }
-    site.finding_of_rows(
-        exposed::SOURCE_MAP,
-        &["Request", "Status", "What it holds"],
-        rows,
-    )
+    let headers = &["Request", "Status", "What it holds"];
+    site.finding_of_page(exposed::SOURCE_MAP, headers, rows, first)
 }
 
 fn source_map(page: &HttpPage) -> Option<String> {
@@ -261,6 +259,7 @@ mod tests {
             headers: HeaderMap::new(),
             body: body.into(),
             fault: None,
+            request: Default::default(),
         }
     }
 

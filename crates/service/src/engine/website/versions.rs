@@ -78,37 +78,52 @@ pub fn disclosed(site: &Site) -> Vec<NewFinding> {
 
 /// Products whose version has published vulnerabilities: one finding per product.
 pub fn outdated(site: &Site) -> Vec<NewFinding> {
-    let mut found: BTreeMap<String, (Vec<Vec<String>>, Vec<&Vulnerability>)> = BTreeMap::new();
+    let mut found: BTreeMap<String, OutdatedProduct> = BTreeMap::new();
     for (header, values) in by_header(site) {
-        for (product, version) in values.keys().flat_map(|value| products(value)) {
+        let named = values.iter().flat_map(|(value, url)| {
+            let all = products(value).into_iter();
+            all.map(move |product| (product, url))
+        });
+        for ((product, version), url) in named {
             for one in VULNERABILITIES
                 .iter()
                 .filter(|one| affects(one, &product, &version))
             {
-                let (rows, vulnerabilities) = found.entry(product.clone()).or_default();
-                let software = format!("{product} {version}");
-                rows.push(vec![
+                let first = || OutdatedProduct {
+                    url: url.clone(),
+                    rows: Vec::new(),
+                    vulnerabilities: Vec::new(),
+                };
+                let outdated = found.entry(product.clone()).or_insert_with(first);
+                outdated.rows.push(vec![
                     header.to_owned(),
-                    software,
+                    format!("{product} {version}"),
                     one.cve.clone(),
                     one.what.clone(),
                 ]);
-                vulnerabilities.push(one);
+                outdated.vulnerabilities.push(one);
             }
         }
     }
     found
         .into_iter()
-        .map(|(product, (rows, vulnerabilities))| {
+        .map(|(product, outdated)| {
+            let OutdatedProduct {
+                url,
+                rows,
+                vulnerabilities,
+            } = outdated;
             let cve: BTreeSet<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
             let links = cve
                 .iter()
                 .map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
-            let finding = site.finding(
-                web::SERVER_OUTDATED,
-                &["Header", "Software", "CVE", "What"],
-                rows,
-            );
+            let headers = &["Header", "Software", "CVE", "What"];
+            let finding = site.finding(web::SERVER_OUTDATED, headers, rows);
+            let page = site.pages().find(|page| page.url.as_str() == url);
+            let finding = match page {
+                Some(page) => finding.proven_by(page),
+                None => finding,
+            };
             let finding = NewFinding {
                 place: product.clone(),
                 name: format!("{}: {product}", finding.name),
@@ -119,6 +134,14 @@ pub fn outdated(site: &Site) -> Vec<NewFinding> {
             with_cves(finding, cve.into_iter())
         })
         .collect()
+}
+
+/// A product with known vulnerabilities.
+struct OutdatedProduct {
+    /// A page whose header names it.
+    url: String,
+    rows: Vec<Vec<String>>,
+    vulnerabilities: Vec<&'static Vulnerability>,
 }
 
 /// The values of each header, with the URL of a page for each value.

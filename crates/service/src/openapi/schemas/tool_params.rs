@@ -77,6 +77,7 @@ fn website() -> Schema {
         "attack_passive": checks("names of checks that read the fetched pages"),
         "discovery": checks("names of checks that request paths which may exist"),
         "spider": or_null("Spider", "Custom: the pages that the scan reads."),
+        "only_tests": only_tests("`web.cors` or `web.header.csp_missing`"),
         "authentication": or_null("Authentication", "Headers and cookies that the scan sends to the target."),
     });
     let example = json!({"scan_type": "custom", "attack_active": [], "spider": {"depth": 2}});
@@ -105,7 +106,8 @@ fn spider() -> Schema {
 }
 
 fn port_scan() -> Schema {
-    let fields = port_selection(&["tcp"], "TCP only.");
+    let mut fields = port_selection(&["tcp"], "TCP only.");
+    fields["only_tests"] = only_tests("`port.443`; other ports are not scanned");
     let example = json!({"scan_type": "custom", "port_list": [22, "8000-8100"]});
     params("PortScanParams", "the port scanner (70)", fields, example)
 }
@@ -190,6 +192,7 @@ fn tls() -> Schema {
         "preset": preset(),
         "port": optional_integer(1, Some(65_535), "The port. Default: the port of an https target, else 443."),
         "starttls": nullable(starttls),
+        "only_tests": only_tests("`tls.dh` or `tls.certificate.expired`"),
         "authentication": without_http(),
     });
     params(
@@ -290,6 +293,17 @@ fn ping() -> Schema {
 fn selection_type() -> Value {
     let default = "Default: `custom` if a field of a custom scan is present, else `light`.";
     nullable(choice(&["light", "deep", "custom"], default))
+}
+
+/// The tests of a scan that runs some tests alone.
+fn only_tests(examples: &str) -> Value {
+    let description = format!(
+        "Run these tests alone, each by its name or by the `vuln_id` of a finding, such as {examples}. Findings of other tests remain as they were."
+    );
+    nullable(with(
+        texts(&description),
+        json!({"minItems": 1, "maxItems": 200}),
+    ))
 }
 
 fn light() -> Value {

@@ -1,11 +1,11 @@
-//! Evidence: tables aligned, texts as they are, HTTP messages coloured.
+//! Evidence: tables aligned, texts as they are, HTTP messages coloured and below their table.
 
 use crate::findings::draw::detail::indent;
 use crate::ui::{Theme, grid_lines, is_message, message_lines, tree_lines, words};
 use ratatui::text::Line;
 use scandeck_domain::mask::Mask;
 use scandeck_wire::contract::entities::decode_entities;
-use scandeck_wire::contract::{Evidence, EvidenceView};
+use scandeck_wire::contract::{Evidence, EvidenceExchange, EvidenceView};
 use scandeck_wire::text;
 
 /// The whole evidence. Cells of tables are HTML-encoded by the service, and masked before they are
@@ -16,26 +16,58 @@ pub(crate) fn lines(
     width: u16,
     mask: Option<&Mask>,
 ) -> Vec<Line<'static>> {
-    match given.view() {
+    let shown = |cell: &str| {
+        let clean = text::clean_text(&decode_entities(cell)).into_owned();
+        match mask {
+            Some(mask) => mask.text(&clean).into_owned(),
+            None => clean,
+        }
+    };
+    let view = given.view();
+    let exchange = view.shared_exchange();
+    let found = match exchange {
+        Some(_) => view.without_exchange(),
+        None => view,
+    };
+    let mut lines = match found {
         EvidenceView::Nothing => vec![words("No evidence.", theme.dim())],
         EvidenceView::Text(words) => message_lines(theme, &text::clean_text(&words)),
         EvidenceView::Table { headers, rows } => {
-            let clean = |cells: Vec<String>| -> Vec<String> {
-                let clean = |cell: &String| text::clean_text(&decode_entities(cell)).into_owned();
-                let masked = |cell: String| {
-                    mask.map_or_else(|| cell.clone(), |mask| mask.text(&cell).into_owned())
-                };
-                cells.iter().map(|cell| masked(clean(cell))).collect()
+            let all = |cells: &Vec<String>| -> Vec<String> {
+                cells.iter().map(|cell| shown(cell)).collect()
             };
-            table_lines(
-                theme,
-                &clean(headers),
-                &rows.into_iter().map(clean).collect::<Vec<_>>(),
-                width,
-            )
+            let rows: Vec<Vec<String>> = rows.iter().map(all).collect();
+            table_lines(theme, &all(&headers), &rows, width)
         }
         EvidenceView::Tree(value) => tree_lines(theme, &value),
+    };
+    if let Some(exchange) = exchange {
+        lines.extend(exchange_lines(theme, &exchange, shown));
     }
+    lines
+}
+
+/// The messages of an exchange, each with its title.
+fn exchange_lines(
+    theme: Theme,
+    exchange: &EvidenceExchange,
+    shown: impl Fn(&str) -> String,
+) -> Vec<Line<'static>> {
+    let messages = [
+        ("Request", &exchange.request),
+        ("Response", &exchange.response),
+    ];
+    let mut lines = Vec::new();
+    for (title, message) in messages.into_iter().filter(|(_, text)| !text.is_empty()) {
+        lines.push(Line::default());
+        lines.push(Line::styled(title, theme.head()));
+        lines.extend(
+            message_lines(theme, &shown(message))
+                .into_iter()
+                .map(indent),
+        );
+    }
+    lines
 }
 
 /// Cells side by side, or below each other where a cell is an HTTP message.
