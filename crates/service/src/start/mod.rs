@@ -528,6 +528,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
     Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
+        allow_active: settings.allow_active,
         allow_targets: settings
             .allow_targets
             .iter()
