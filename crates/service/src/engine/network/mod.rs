@@ -35,10 +35,8 @@ mod report;
 use report::{NmapPort, NmapProgress, NmapReport, NmapScript, discovered_port};
 
 /// The scan itself ends at its `max_scan_time`.
-const LIMITS: GuestLimits = GuestLimits {
-    time: Duration::from_secs(24 * 3600),
-    output: 32 * 1024 * 1024,
-};
+const LIMITS: GuestLimits =
+    GuestLimits::without_files(Duration::from_secs(24 * 3600), 32 * 1024 * 1024);
 
 /// Scripts of a light scan: nothing that contacts other hosts, guesses, or disturbs a service.
 const LIGHT_SCRIPTS: &str =
