@@ -27,6 +27,8 @@ mod proxy;
 pub mod raw_sockets;
 pub mod raw_text;
 pub mod scan;
+#[cfg(test)]
+mod scan_tests;
 pub mod table;
 pub mod version;
 pub mod xml;
