@@ -14,7 +14,8 @@ use super::database::{database_of, database_url, use_file};
 use super::network::{client, write_certificate};
 use super::{JsonResponse, PATIENCE};
 
-fn program(command: &str, dir: &Path) -> Command {
+/// A command of the program on a data directory.
+pub fn program(command: &str, dir: &Path) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_scandeck"));
     // Requests that use the proxy variables fail.
     program
@@ -29,7 +30,7 @@ fn program(command: &str, dir: &Path) -> Command {
 }
 
 /// A service process that has printed its address; killed when dropped.
-struct ServeProcess {
+pub struct ServeProcess {
     child: Child,
     base: String,
     client: reqwest::Client,
@@ -41,7 +42,7 @@ impl ServeProcess {
         Self::spawn(dir, program("serve", dir).args(flags))
     }
 
-    fn spawn(dir: &Path, command: &mut Command) -> Self {
+    pub fn spawn(dir: &Path, command: &mut Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -68,7 +69,7 @@ impl ServeProcess {
         }
     }
 
-    async fn get(&self, path: &str) -> JsonResponse {
+    pub async fn get(&self, path: &str) -> JsonResponse {
         let request = self
             .client
             .get(format!("{}{path}", self.base))
@@ -76,7 +77,7 @@ impl ServeProcess {
         JsonResponse::read(request.send().await.unwrap()).await
     }
 
-    async fn post(&self, path: &str, body: Value) -> JsonResponse {
+    pub async fn post(&self, path: &str, body: Value) -> JsonResponse {
         let request = self
             .client
             .post(format!("{}{path}", self.base))
@@ -148,7 +149,7 @@ async fn list_of_scans_names_tools_whose_scanner_is_missing() {
     );
 }
 
-const FREE_PORTS: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];
+pub const FREE_PORTS: [&str; 4] = ["--listen", "127.0.0.1:0", "--logger-listen", "127.0.0.1:0"];
 
 /// Standard output and standard error together.
 fn printed(output: &Output) -> String {
