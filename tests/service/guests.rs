@@ -82,7 +82,7 @@ async fn active_scanner_needs_the_flag_and_an_active_entry() {
     let shown = until(&active, scan, "finished").await;
     assert_eq!(shown["status_message"], "1 finding (wapiti 3.2.3)");
     assert_eq!(shown["num_finished_tests"], 1);
-    let findings = active.get(&format!("/findings?scan_id={scan}")).await;
+    let findings = active.get(&format!("/findings?task_id={scan}")).await;
     let finding = &findings.data()[0];
     assert_eq!(finding["vuln_id"], "wapiti:backup-file");
     assert_eq!(finding["risk_level"], 1);

@@ -166,8 +166,7 @@ fn nuclei_templates() -> Option<PathBuf> {
 /// wapiti tells the target no address of its authors: payloads that load a file name this machine
 /// of the target.
 pub fn wapiti(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
-    let (report, directory) = (target.file(REPORT), target.file(""));
-    let connections = target.connections.to_string();
+    let report = target.file(REPORT);
     Ok(owned(&[
         "-u",
         target.url,
@@ -181,13 +180,7 @@ pub fn wapiti(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
         target.proxy,
         "--external-endpoint",
         "http://127.0.0.1/",
-        "--tasks",
-        &connections,
         "--flush-session",
-        "--store-session",
-        &directory,
-        "--store-config",
-        &directory,
         "--no-bugreport",
     ]))
 }

@@ -26,6 +26,8 @@ pub mod process;
 mod proxy;
 pub mod raw_sockets;
 pub mod raw_text;
+#[cfg(test)]
+mod real_tests;
 pub mod scan;
 #[cfg(test)]
 mod scan_tests;
