@@ -141,7 +141,6 @@ mod tests {
     fn tool_ids_have_the_names_of_the_tools() {
         for format in FORMATS {
             assert_eq!(format.tool_id.name(), Some(format.tool), "{}", format.name);
-            assert!(format.tool_id.is_scanner(), "{}", format.name);
         }
     }
 }

@@ -133,11 +133,6 @@ impl Tool {
         NAMES.iter().map(|row| Tool(row.0))
     }
 
-    /// Whether it is another scanner, whose files are imported.
-    pub fn is_scanner(self) -> bool {
-        SCANNERS.iter().any(|row| row.0 == self.0)
-    }
-
     fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
         let mut rows = NAMES.iter().chain(SCANNERS);
         rows.find(|row| row.0 == self.0)

@@ -121,8 +121,8 @@ pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
     )?;
     let (url, tags) = (target.one_url(), target.texts("tags"));
     let is_excluded = |tag: &&&str| **tag == DOS || !tags.contains(*tag);
-    let excluded: Vec<&str> = UNASKED_TAGS.iter().filter(is_excluded).copied().collect();
-    let (named, excluded) = (tags.join(","), excluded.join(","));
+    let unasked: Vec<&str> = UNASKED_TAGS.iter().filter(is_excluded).copied().collect();
+    let (named, excluded) = (tags.join(","), unasked.join(","));
     let (rate, connections) = (target.rate.to_string(), target.connections.to_string());
     Ok(owned(&[
         "-u",

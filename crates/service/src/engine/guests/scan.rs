@@ -41,9 +41,9 @@ use scandeck_wire::text::plural;
 /// The scan itself ends at its `max_scan_time`. Programs in Go reserve much address space.
 const LIMITS: GuestLimits = GuestLimits {
     time: Duration::from_secs(24 * 3600),
-    output: 64 << 20,
+    output: 32 << 20,
     memory: 8 << 30,
-    file: 64 << 20,
+    file: 32 << 20,
 };
 const HTTPS: u16 = 443;
 
