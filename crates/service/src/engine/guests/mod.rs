@@ -22,6 +22,7 @@ use table::{GuestActivity, GuestRow, GuestScan};
 
 mod arguments;
 mod findings;
+mod place;
 pub mod process;
 mod proxy;
 pub mod raw_sockets;

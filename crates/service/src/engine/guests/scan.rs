@@ -10,27 +10,23 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::net::TcpStream;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
 
 use super::arguments::{GuestTarget, REPORT, WORDS};
 use super::findings::{GuestFindings, GuestReading};
+use super::place::GuestPlace;
 use super::process::{GuestEnd, GuestLimits, GuestOutput, run_in, shown_command};
-use super::proxy::{GuestProxy, GuestRoute};
 use super::raw_text::{parts, without_passwords};
 use super::table::{GuestReport, GuestScan, GuestWay};
 use super::version::installed_version;
 use super::{Guest, guest_of, missing};
 use crate::engine::blocking;
-use crate::engine::pace::RequestPace;
 use crate::engine::params::tools::request_rate;
 use crate::engine::run::ScanRun;
 use crate::engine::small_tools::words_of;
@@ -45,7 +41,6 @@ const LIMITS: GuestLimits = GuestLimits {
     memory: 8 << 30,
     file: 32 << 20,
 };
-const HTTPS: u16 = 443;
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
@@ -87,7 +82,7 @@ pub(super) async fn scan_with(
     guest_run.scan().await
 }
 
-fn failed(why: String) -> ScanOutcome {
+pub(super) fn failed(why: String) -> ScanOutcome {
     ScanOutcome::FailedToStart(why)
 }
 
@@ -100,14 +95,6 @@ struct GuestRun<'a> {
     directory: Arc<TempDir>,
 }
 
-/// Where a guest connects to.
-struct GuestPlace {
-    addresses: Vec<IpAddr>,
-    port: u16,
-    /// Empty for a target that is no website.
-    url: String,
-}
-
 /// Why the results of a run are incomplete, and what it reported.
 struct GuestResult {
     findings: usize,
@@ -117,8 +104,11 @@ struct GuestResult {
 impl GuestRun<'_> {
     async fn scan(&self) -> Result<String, ScanOutcome> {
         let host = self.run.address.host();
-        let place = self.place(&host).await?;
-        let proxy = self.proxy(&host, &place).await?;
+        let place = GuestPlace::of(self.run, self.scan.way, &host).await?;
+        let proxy = match self.scan.way {
+            GuestWay::Website => place.proxy(self.run, &host).await?,
+            GuestWay::Address | GuestWay::Domain => None,
+        };
         let proxy_url = match &proxy {
             Some(proxy) => proxy.url().map_err(|error| failed(error.to_string()))?,
             None => String::new(),
@@ -138,83 +128,6 @@ impl GuestRun<'_> {
         };
         self.report_run(&result).await;
         Ok(self.summary(&result))
-    }
-
-    /// The addresses that the scope allows, and the port or the website.
-    async fn place(&self, host: &str) -> Result<GuestPlace, ScanOutcome> {
-        if self.scan.way == GuestWay::Domain {
-            return Ok(GuestPlace {
-                addresses: Vec::new(),
-                port: 0,
-                url: String::new(),
-            });
-        }
-        let addresses = self.run.resolve(host).await?;
-        let place = match self.scan.way {
-            GuestWay::Website => self.website(addresses).await?,
-            GuestWay::Address | GuestWay::Domain => GuestPlace {
-                addresses,
-                port: self.port(),
-                url: String::new(),
-            },
-        };
-        let ports = &self.run.settings.service_ports;
-        let is_own = |ip: &IpAddr| ports.contains(*ip, place.port);
-        match place.addresses.iter().any(is_own) {
-            true => Err(failed(format!(
-                "port {} belongs to this service",
-                place.port
-            ))),
-            false => Ok(place),
-        }
-    }
-
-    fn port(&self) -> u16 {
-        let chosen = self.run.job.params["port"].as_u64();
-        let chosen = chosen.and_then(|port| u16::try_from(port).ok());
-        chosen.or(self.run.address.port()).unwrap_or(HTTPS)
-    }
-
-    /// The website of the target; that of a host speaks HTTPS if its port is open.
-    async fn website(&self, addresses: Vec<IpAddr>) -> Result<GuestPlace, ScanOutcome> {
-        let mut scheme = "http";
-        if self.run.address.url().is_none() {
-            for ip in &addresses {
-                let wait = self.run.lanes.of(*ip).limits.connect_timeout;
-                let connecting = TcpStream::connect(SocketAddr::new(*ip, HTTPS));
-                if matches!(timeout(wait, connecting).await, Ok(Ok(_))) {
-                    scheme = "https";
-                    break;
-                }
-            }
-        }
-        let url = self.run.address.url_with(scheme);
-        let url = url.ok_or_else(|| failed("the target has no URL".to_owned()))?;
-        Ok(GuestPlace {
-            addresses,
-            port: url.port_or_known_default().unwrap_or(HTTPS),
-            url: url.to_string(),
-        })
-    }
-
-    async fn proxy(
-        &self,
-        host: &str,
-        place: &GuestPlace,
-    ) -> Result<Option<GuestProxy>, ScanOutcome> {
-        let (GuestWay::Website, Some(first)) = (self.scan.way, place.addresses.first()) else {
-            return Ok(None);
-        };
-        let rate = request_rate(&self.run.job.params);
-        let route = GuestRoute {
-            host: host.to_owned(),
-            addresses: place.addresses.clone(),
-            service_ports: self.run.settings.service_ports.clone(),
-            lane: self.run.lanes.of(*first),
-            rate: rate.map(|rate| RequestPace::new(Some(rate))),
-        };
-        let proxy = GuestProxy::open(route).await;
-        proxy.map(Some).map_err(|error| failed(error.to_string()))
     }
 
     fn arguments(
