@@ -1,6 +1,6 @@
 //! The findings in the output of a guest, read by the readers of imported files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -41,6 +41,8 @@ pub struct GuestReading {
     pub dropped: usize,
     /// Why results were skipped, with their numbers.
     pub skipped: Vec<String>,
+    /// Beginnings of classes whose tests the guest did not complete.
+    pub uncompleted: BTreeSet<String>,
     /// Why the report was not read to its end.
     pub damage: Option<String>,
 }
@@ -89,6 +91,7 @@ impl GuestFindings {
             reading
                 .skipped
                 .extend(skipped.map(|one| format!("{}: {}", one.reason, one.count)));
+            reading.uncompleted.extend(summary.uncompleted);
             reading.damage = reading.damage.or(summary.damage);
         }
         reading

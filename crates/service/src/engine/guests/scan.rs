@@ -31,7 +31,7 @@ use crate::engine::params::tools::request_rate;
 use crate::engine::run::ScanRun;
 use crate::engine::small_tools::words_of;
 use crate::engine::tools::unknown_tool_message;
-use crate::engine::{NewFinding, ScanOutcome, TestDone};
+use crate::engine::{NewFinding, ScanOutcome, TestDone, kinds};
 use scandeck_wire::text::plural;
 
 /// The scan itself ends at its `max_scan_time`. Programs in Go reserve much address space.
@@ -250,8 +250,12 @@ impl GuestRun<'_> {
                 self.run.info(format!("Skipped: {skipped}.")).await;
             }
         }
+        let program = self.guest.program();
+        let uncompleted: Vec<String> = reading.uncompleted.into_iter().collect();
+        let coverage = (!uncompleted.is_empty()).then(|| coverage_finding(program, &uncompleted));
+        let findings = reading.findings.into_iter().chain(coverage);
         self.run
-            .tested_all(reading.findings.into_iter().map(finding_test).collect())
+            .tested_all(findings.map(finding_test).collect())
             .await;
     }
 
@@ -302,6 +306,19 @@ fn finding_test(finding: NewFinding) -> TestDone {
     TestDone {
         weight: 0,
         ..TestDone::new(uid, name, json!({"port": finding.port}), vec![finding])
+    }
+}
+
+/// The finding about tests that the guest did not complete: earlier findings of these classes are
+/// not retested.
+fn coverage_finding(program: &str, classes: &[String]) -> NewFinding {
+    let cause = format!("{program} did not complete them");
+    let rows = vec![vec![cause, String::new(), classes.join(", ")]];
+    NewFinding {
+        vuln_description: format!("{program} did not complete some of its tests."),
+        evidence: kinds::table(kinds::COVERAGE_HEADERS, rows),
+        confirmed: true,
+        ..kinds::coverage::ERRORS.finding()
     }
 }
 

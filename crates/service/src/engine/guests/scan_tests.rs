@@ -126,7 +126,8 @@ async fn lines_of_a_guest_become_findings() {
 #[tokio::test]
 async fn report_file_is_read_whatever_the_exit_status_is() {
     let rows = r#"echo '[{"id":"SSLv3","ip":"127.0.0.1/127.0.0.1","port":"1","severity":"CRITICAL","finding":"offered","cve":"CVE-2014-3566","cwe":"CWE-310"},
-{"id":"TLS1_2","ip":"127.0.0.1/127.0.0.1","port":"1","severity":"OK","finding":"offered"}]' >"$file"; exit 3"#;
+{"id":"TLS1_2","ip":"127.0.0.1/127.0.0.1","port":"1","severity":"OK","finding":"offered"},
+{"id":"ROBOT","ip":"127.0.0.1/127.0.0.1","port":"1","severity":"WARN","finding":"not tested"}]' >"$file"; exit 3"#;
     let lines = [TESTSSL, rows].join("\n");
     let result = scan(Tool::TESTSSL, "https://127.0.0.1:1/", &lines).await;
     assert_eq!(
@@ -143,6 +144,9 @@ async fn report_file_is_read_whatever_the_exit_status_is() {
         ("testssl:SSLv3", Risk::Critical, 1)
     );
     assert_eq!(findings[0].cve, ["CVE-2014-3566"]);
+    // A finding of this class is not retested.
+    assert_eq!(findings[1].vuln_id, "coverage.errors");
+    assert!(findings[1].evidence.as_json().contains("testssl:ROBOT"));
     assert!(
         result.info.iter().any(|line| line.contains("test passed")),
         "{:?}",
