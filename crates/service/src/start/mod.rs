@@ -397,6 +397,10 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
     if settings.tls.is_some() && settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
+    if settings.allow_active {
+        notes
+            .push("scanners that send attacks may scan targets whose scope entry is active".into());
+    }
     notes
 }
 

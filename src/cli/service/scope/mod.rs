@@ -133,7 +133,8 @@ fn allow(
     report::added("allowed", &file, targets, &replaced);
     report::warn_of_metadata(targets);
     report::warn_of_denials(&file, targets)?;
-    audit(&dir, command, &report::joined(targets));
+    let flag = if terms.active { " --active" } else { "" };
+    audit(&dir, &format!("{command}{flag}"), &report::joined(targets));
     Ok(())
 }
 

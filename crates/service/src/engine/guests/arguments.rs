@@ -113,7 +113,8 @@ pub fn testssl(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
 }
 
 /// nuclei sends nothing to a server of its authors (`-ni`), follows no redirects, and runs no
-/// template that disturbs a service.
+/// template that disturbs a service. Templates of TLS do not use the proxy, and resolve a name by
+/// themselves, so they test addresses only.
 pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
     let templates = nuclei_templates().ok_or(
         "nuclei has no templates on the machine of the service; install them with \
@@ -123,6 +124,10 @@ pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
     let is_excluded = |tag: &&&str| **tag == DOS || !tags.contains(*tag);
     let unasked: Vec<&str> = UNASKED_TAGS.iter().filter(is_excluded).copied().collect();
     let (named, excluded) = (tags.join(","), unasked.join(","));
+    let kinds = match target.host.parse::<IpAddr>() {
+        Ok(_) => "http,ssl",
+        Err(_) => "http",
+    };
     let (rate, connections) = (target.rate.to_string(), target.connections.to_string());
     Ok(owned(&[
         "-u",
@@ -134,7 +139,7 @@ pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
         "-etags",
         &excluded,
         "-type",
-        "http,ssl",
+        kinds,
         "-ni",
         "-dr",
         "-duc",

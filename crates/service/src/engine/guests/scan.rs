@@ -42,6 +42,9 @@ const LIMITS: GuestLimits = GuestLimits {
     file: 32 << 20,
 };
 
+/// Characters of a line that the scan shows as its current step.
+const MAX_STEP: usize = 100;
+
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
     let tool = run.job.tool;
@@ -173,6 +176,7 @@ impl GuestRun<'_> {
         let read = async {
             while let Some(line) = lines.recv().await {
                 self.raw(&line).await;
+                self.step(&line).await;
                 if self.scan.report == GuestReport::Lines && line.starts_with('{') {
                     let stop = blocking::StopFlag::default();
                     let reading = findings.read(line.as_bytes(), LIMITS.file, &stop);
@@ -199,6 +203,15 @@ impl GuestRun<'_> {
                 findings: count,
                 problem,
             }),
+        }
+    }
+
+    /// Shows what a guest prints about its progress.
+    async fn step(&self, line: &str) {
+        let line = line.trim();
+        if self.scan.report == GuestReport::File && !line.is_empty() {
+            let short: String = line.chars().take(MAX_STEP).collect();
+            self.run.step(without_passwords(&short)).await;
         }
     }
 
