@@ -231,6 +231,8 @@ fn request_fields(wordlists: Vec<String>) -> Vec<FormField> {
         FormField::line(FieldId::Extensions, "Extensions", "")
             .with_help("such as .php, .bak; optional"),
         FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
+        FormField::line(FieldId::Tags, "Tags", "")
+            .with_help("of templates, such as tech, cve; empty: read-only ones"),
         FormField::line(FieldId::PingPort, "TCP port", "")
             .with_help("1 to 65535; empty: port of the target, else 8 common ports"),
         FormField::line(FieldId::PingCount, "Connections", "").with_help("1 to 20; empty: 4"),
@@ -463,6 +465,7 @@ fn arrange_tool(form: &mut Form, fields: bool, tool: Option<Tool>) {
     form.show(FieldId::Domain, is(Tool::VIRTUAL_HOSTS));
     form.show(FieldId::Extensions, fields && is_in(&WITH_EXTENSIONS));
     form.show(FieldId::RecursionDepth, is(Tool::FUZZER));
+    form.show(FieldId::Tags, is(Tool::NUCLEI));
     form.show(FieldId::PingPort, is(Tool::PING));
     form.show(FieldId::PingCount, is(Tool::PING));
 }
@@ -967,6 +970,13 @@ mod tests {
         let testssl = with(Tool::TESTSSL);
         assert!(testssl.is_shown(FieldId::TlsPort) && testssl.is_shown(FieldId::StartTls));
         assert!(!testssl.is_shown(FieldId::RedirectLevel));
+        let mut nuclei = with(Tool::NUCLEI);
+        let tags = nuclei.field_mut(FieldId::Tags).unwrap();
+        tags.set_text("tech, cve2024");
+        assert_eq!(
+            bodies(&nuclei)[0]["tool_params"],
+            json!({"tags": ["tech", "cve2024"]})
+        );
         let ffuf = with(Tool::FFUF);
         assert!(ffuf.is_shown(FieldId::ScanWords) && ffuf.is_shown(FieldId::Extensions));
         assert!(!ffuf.is_shown(FieldId::RecursionDepth));
