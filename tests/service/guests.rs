@@ -17,6 +17,12 @@ echo '{"classifications":{"Backup file":{"desc":"A copy.","sol":"Remove it.","re
 "anomalies":{},"additionals":{},"infos":{"target":"http://127.0.0.1:1/","version":"Wapiti 3.2.3"}}' >"$report"
 "#;
 
+/// A wapiti that attacks for ever.
+const LONG_WAPITI: &str = r#"#!/bin/sh
+case $1 in --version) echo 3.2.3; exit;; esac
+while :; do sleep 1; done
+"#;
+
 /// A testssl.sh that never ends, and ignores the request to end.
 const TESTSSL: &str = r#"#!/bin/sh
 case $1 in --version) echo 'testssl 3.0.8 from https://x/'; exit;; esac
@@ -41,6 +47,12 @@ fn serve(dir: &Path, programs: &Path, flags: &[&str]) -> ServeProcess {
     let mut command = program("serve", dir);
     command.args(FREE_PORTS).args(flags).env("PATH", programs);
     ServeProcess::spawn(dir, &mut command)
+}
+
+fn add_to_scope(dir: &Path, words: &[&str]) {
+    let mut command = program("scope", dir);
+    let added = command.arg("add").args(words).output().unwrap();
+    assert!(added.status.success(), "{added:?}");
 }
 
 /// The scan once it has this status.
@@ -75,9 +87,7 @@ async fn active_scanner_needs_the_flag_and_an_active_entry() {
         403,
         "no scope entry with `active` covers it (`scandeck scope add 127.0.0.1 --active",
     );
-    let mut command = program("scope", dir);
-    let added = command.args(["add", "127.0.0.1", "--active"]).output();
-    assert!(added.unwrap().status.success());
+    add_to_scope(dir, &["127.0.0.1", "--active"]);
     let scan = active.post("/scans", body).await.created();
     let shown = until(&active, scan, "finished").await;
     assert_eq!(shown["status_message"], "1 finding (wapiti 3.2.3)");
@@ -94,6 +104,28 @@ async fn active_scanner_needs_the_flag_and_an_active_entry() {
     );
     let has_report = |line: &Value| line.as_str().unwrap().contains("Backup found");
     assert!(lines.iter().any(has_report), "{lines:?}");
+}
+
+#[tokio::test]
+async fn withdrawn_permission_ends_a_running_scanner() {
+    let (temp, programs) = (
+        tempfile::tempdir().unwrap(),
+        programs(&[("wapiti", LONG_WAPITI)]),
+    );
+    let dir = temp.path();
+    let serve = serve(dir, programs.path(), &["--allow-active"]);
+    add_to_scope(dir, &["127.0.0.1", "--active"]);
+    let body = json!({"tool_id": 10_013, "target_name": "http://127.0.0.1:1/"});
+    let scan = serve.post("/scans", body).await.created();
+    until(&serve, scan, "running").await;
+    // Without the flag, the target itself remains in the scope.
+    add_to_scope(dir, &["127.0.0.1"]);
+    let shown = until(&serve, scan, "stopped").await;
+    let message = shown["status_message"].as_str().unwrap();
+    assert!(
+        message.starts_with("ended by the scope: active tools may not scan 127.0.0.1"),
+        "{message}"
+    );
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
     ("attack_active", RetestGap::Tests),
     ("attack_passive", RetestGap::Tests),
     ("discovery", RetestGap::Tests),
+    ("tags", RetestGap::Tests),
     ("scanning_engines", RetestGap::Tests),
     ("spider", RetestGap::Pages),
     ("wordlist_id", RetestGap::Words),
