@@ -168,8 +168,8 @@ fn nuclei_templates() -> Option<PathBuf> {
     all.find(|folder| folder.is_absolute() && folder.is_dir())
 }
 
-/// wapiti tells the target no address of its authors: payloads that load a file name this machine
-/// of the target.
+/// Payloads of wapiti that load a file name the loopback address, in place of a server of its
+/// authors.
 pub fn wapiti(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
     let report = target.file(REPORT);
     Ok(owned(&[
