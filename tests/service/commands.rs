@@ -24,14 +24,15 @@ async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
     scope::run(parse(dir, args).unwrap()).await.unwrap()
 }
 
-#[test]
-fn tools_are_listed_as_text_and_json() {
+#[tokio::test]
+async fn tools_are_listed_as_text_and_json() {
     for args in [&[][..], &["--json"]] {
         let matches = tools::ToolsArgs::augment_args(Command::new("tools"));
         let matches = matches
             .try_get_matches_from(["tools"].iter().chain(args))
             .unwrap();
-        let code = tools::run(&tools::ToolsArgs::from_arg_matches(&matches).unwrap()).unwrap();
+        let args = tools::ToolsArgs::from_arg_matches(&matches).unwrap();
+        let code = tools::run(&args).await.unwrap();
         assert_eq!(code, ExitCode::SUCCESS);
     }
 }

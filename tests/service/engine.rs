@@ -171,6 +171,7 @@ async fn denial_ends_running_scan_and_names_it() {
     let entry = ScopeEntry {
         target: "127.0.0.1".parse().unwrap(),
         until: None,
+        active: false,
         note: "maintenance".into(),
         who: "ana@box".into(),
         added: None,

@@ -15,6 +15,7 @@ mod engine;
 mod engines;
 mod etags;
 mod findings;
+mod guests;
 mod imports;
 mod keys;
 mod lifecycle;

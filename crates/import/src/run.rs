@@ -1,7 +1,7 @@
 //! One file while it is read: passes entries to the sink, counts them, and collects what the file
 //! says about its scan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scandeck_wire::contract::Stamp;
 use serde::Serialize;
@@ -17,6 +17,8 @@ use crate::target::ImportTarget;
 const MAX_REASONS: usize = 50;
 /// Targets that are listed.
 const MAX_TARGETS: usize = 100_000;
+/// Classes of incomplete tests that are listed.
+const MAX_UNCOMPLETED: usize = 500;
 const OTHER_REASONS: &str = "other reasons";
 
 /// The result of reading a file.
@@ -39,6 +41,8 @@ pub struct ImportSummary {
     pub targets: BTreeMap<String, FoundTarget>,
     pub coverage: Vec<ImportCoverage>,
     pub skipped: Vec<SkippedEntries>,
+    /// Beginnings of classes whose tests the tool did not complete, where the file names them.
+    pub uncompleted: BTreeSet<String>,
     /// Why the file was not read to its end; the coverage is empty then.
     pub damage: Option<String>,
     /// The sink ended the import.
@@ -147,6 +151,14 @@ impl<'a> ImportRun<'a> {
                 reason: reason.to_owned(),
                 count: 1,
             }),
+        }
+    }
+
+    /// Names a class whose test the tool did not complete.
+    pub fn uncompleted(&mut self, class: String) {
+        let named = &mut self.summary.uncompleted;
+        if named.len() < MAX_UNCOMPLETED {
+            named.insert(class);
         }
     }
 

@@ -76,6 +76,9 @@ pub struct Settings {
     pub allow_targets: Vec<String>,
     /// Whether RFC 1918 and unique local addresses are in scope.
     pub allow_private: bool,
+    /// Whether active tools, which send attacks, may run against targets whose scope entry permits
+    /// them.
+    pub allow_active: bool,
     pub rate_limit: RateLimit,
     /// Largest number of targets; further ones are refused with 403.
     pub max_targets: usize,
@@ -136,6 +139,7 @@ impl Settings {
             secrets_key_file: None,
             allow_targets: Vec::new(),
             allow_private: false,
+            allow_active: false,
             rate_limit: RateLimit::PerMinute(3000),
             max_targets: 10_000,
             scans_at_once: 4,

@@ -76,6 +76,6 @@ pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
         ServiceCommand::Restore(args) => backup::restore(args).await,
         ServiceCommand::Migrate(args) => migrate::run(args).await,
         ServiceCommand::Scope(args) => scope::run(args).await,
-        ServiceCommand::Tools(args) => tools::run(&args),
+        ServiceCommand::Tools(args) => tools::run(&args).await,
     }
 }

@@ -68,6 +68,9 @@ pub struct ServeArgs {
     /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
+    /// Allow active tools, which send attacks, against targets whose scope entry is active
+    #[arg(long)]
+    allow_active: bool,
     /// GET requests per minute of each key, `hosted` (250) or `off`; half for POST, PUT and DELETE,
     /// a quarter for scan output
     #[arg(long, value_name = "N", default_value = "3000")]
@@ -173,6 +176,7 @@ impl ServeArgs {
             secrets_key_file: self.secrets_key_file,
             allow_targets: self.allow_targets,
             allow_private: self.allow_private,
+            allow_active: self.allow_active,
             rate_limit: self.rate_limit,
             max_targets: self.max_targets,
             scans_at_once: self.scans_at_once,

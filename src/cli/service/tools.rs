@@ -1,12 +1,16 @@
 //! `scandeck tools`: the scan tools of the local service, and the installed scanners that they use.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::cli::stdio;
-use scandeck_service::engine::guests::{Guest, GuestUse, missing_scanners};
+use scandeck_service::engine::guests::table::GuestActivity;
+use scandeck_service::engine::guests::version::installed_version;
+use scandeck_service::engine::guests::{GUESTS, Guest, GuestUse, activity_of, missing_scanners};
 use scandeck_service::engine::tools::{OfferedTool, offered};
 use scandeck_wire::contract::RAW_SOCKETS;
 
@@ -18,62 +22,109 @@ pub struct ToolsArgs {
     json: bool,
 }
 
+/// A program that was found.
+struct InstalledGuest {
+    guest: Guest,
+    path: PathBuf,
+    /// None if it reports none: it is damaged, or another program of the same name.
+    version: Option<String>,
+}
+
 /// Prints the tools.
 ///
 /// # Errors
 /// When standard output cannot be written.
-pub fn run(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+pub async fn run(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
+    let installed = installed().await;
+    let rows = offered().map(|one| row(&one, &installed));
     let text = match args.json {
-        true => serde_json::to_string_pretty(&offered().map(row).collect::<Vec<Value>>())? + "\n",
-        false => offered().map(|one| lines(&one)).collect(),
+        true => serde_json::to_string_pretty(&rows.collect::<Vec<Value>>())? + "\n",
+        false => offered().map(|one| lines(&one, &installed)).collect(),
     };
     stdio::print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(one: OfferedTool) -> Value {
+/// Asks all programs for their versions at the same time.
+async fn installed() -> Vec<InstalledGuest> {
+    let mut guests: Vec<Guest> = GUESTS.iter().map(|&(_, guest, _)| guest).collect();
+    guests.dedup();
+    let found = guests.into_iter().filter_map(|guest| {
+        let path = guest.find()?;
+        Some(async move {
+            let version = installed_version(guest, &path).await;
+            InstalledGuest {
+                guest,
+                path,
+                version,
+            }
+        })
+    });
+    join_all(found).await
+}
+
+fn find(guest: Guest, installed: &[InstalledGuest]) -> Option<&InstalledGuest> {
+    installed.iter().find(|one| one.guest == guest)
+}
+
+fn row(one: &OfferedTool, installed: &[InstalledGuest]) -> Value {
     let guest = one.guest.map(|(guest, how)| {
-        let path = guest.find();
+        let found = find(guest, installed);
         json!({
-            "program": guest.program(), "required": how == GuestUse::Required, "installed": path.is_some(),
-            "path": path, "remedy": guest.find().is_none().then(|| guest.remedy()),
+            "program": guest.program(), "required": how == GuestUse::Required, "installed": found.is_some(),
+            "path": found.map(|one| &one.path), "version": found.and_then(|one| one.version.as_deref()),
+            "remedy": found.is_none().then(|| guest.remedy()),
         })
     });
     let is_ready = !missing_scanners()
         .iter()
         .any(|missing| missing.tool == one.tool);
     json!({
-        "id": one.tool.0, "name": one.tool.name(), "function": one.function, "ready": is_ready, "scanner": guest,
+        "id": one.tool.0, "name": one.tool.name(), "function": one.function,
+        "activity": activity_of(one.tool).words(), "ready": is_ready, "scanner": guest,
     })
 }
 
-fn lines(one: &OfferedTool) -> String {
+fn lines(one: &OfferedTool, installed: &[InstalledGuest]) -> String {
     let name = one.tool.name().unwrap_or_default();
-    let line = format!("{:>4}  {name:<20}  {}\n", one.tool.0, one.function);
-    let guest = one.guest.map(|(guest, how)| scanner(guest, how));
+    let line = format!("{:>5}  {name:<20}  {}\n", one.tool.0, one.function);
+    let guest = one
+        .guest
+        .map(|(guest, how)| scanner(guest, how, find(guest, installed)));
     let lacks_raw_sockets = missing_scanners()
         .iter()
         .any(|missing| missing.tool == one.tool && &*missing.program == RAW_SOCKETS);
     let rights = lacks_raw_sockets
         .then(|| format!("needs a service that runs as root or with {RAW_SOCKETS}"));
+    let activity = activity_of(one.tool);
+    let permission = (activity != GuestActivity::ReadOnly).then(|| {
+        format!(
+            "{}: needs `serve --allow-active`, and a scope entry with `active`",
+            activity.words()
+        )
+    });
     guest
         .into_iter()
         .chain(rights)
-        .fold(line, |lines, more| format!("{lines}{:28}{more}\n", ""))
+        .chain(permission)
+        .fold(line, |lines, more| format!("{lines}{:29}{more}\n", ""))
 }
 
-fn scanner(guest: Guest, how: GuestUse) -> String {
+fn scanner(guest: Guest, how: GuestUse, found: Option<&InstalledGuest>) -> String {
+    let program = guest.program();
     let verb = if how == GuestUse::Required {
         "needs"
     } else {
         "can use"
     };
-    match guest.find() {
-        Some(path) => format!("uses {}: {}", guest.program(), path.display()),
-        None => format!(
-            "{verb} {}: not installed; {}",
-            guest.program(),
-            guest.remedy()
-        ),
+    let Some(InstalledGuest { path, version, .. }) = found else {
+        return format!("{verb} {program}: not installed; {}", guest.remedy());
+    };
+    let path = path.display();
+    match version {
+        Some(version) => format!("uses {program} {version}: {path}"),
+        None => {
+            format!("{path} reports no version of {program}: damaged, or another program")
+        }
     }
 }

@@ -51,6 +51,8 @@ fields! {
     ScanWords "wordlist_id";
     Domain "domain";
     Extensions "extensions";
+    /// The templates of nuclei.
+    Tags "tags";
     RecursionDepth "recursion_depth";
     PingPort "port";
     PingCount "count";

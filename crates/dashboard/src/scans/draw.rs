@@ -14,6 +14,7 @@ use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Remote;
 use scandeck_domain::table::columns::scan;
 use scandeck_domain::triage::Presence;
+use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{INCOMPLETE, ResourceType, Scan, ScanStatus, Test, Tool};
 use scandeck_wire::text;
 use std::collections::HashSet;
@@ -137,7 +138,7 @@ fn widest_of(title: &str, cells: impl Iterator<Item = usize>) -> u16 {
 fn fit_progress(column: TableColumn, cx: &Cx<'_>) -> TableColumn {
     let is_done = |scan: &Scan| {
         let is_finished = scan.status_name == ScanStatus::Finished;
-        is_finished && !is_incomplete(cx, scan) && !is_imported(scan)
+        is_finished && !is_incomplete(cx, scan) && !ImportOrigin::is_of(scan)
     };
     let changes = shown(cx).filter_map(|scan| changes_words(cx, scan, u16::MAX));
     let changes = changes.map(|line| line.width()).max().unwrap_or(0);
@@ -216,10 +217,6 @@ fn is_incomplete(cx: &Cx<'_>, scan: &Scan) -> bool {
     scan.is_incomplete() || is_finished && cx.facts.findings.is_incomplete(scan.id)
 }
 
-fn is_imported(scan: &Scan) -> bool {
-    Tool(scan.tool_id).is_imported()
-}
-
 /// The glyph of a scan, and the style of its state.
 struct Look {
     glyph: &'static str,
@@ -272,7 +269,7 @@ fn progress<'a>(cx: &Cx<'a>, scan: &'a Scan, room: Room<'_>) -> Line<'a> {
         ScanStatus::Stopped => words("stopped", theme.dim()),
         ScanStatus::Finished if is_incomplete(cx, scan) => words(INCOMPLETE, theme.warn()),
         ScanStatus::Finished => {
-            let done = if is_imported(scan) {
+            let done = if ImportOrigin::is_of(scan) {
                 "imported"
             } else {
                 "done"

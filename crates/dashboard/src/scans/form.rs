@@ -30,7 +30,7 @@ static KIND: FormKind = FormKind {
 };
 
 /// The tools of the choice; any other id can be typed.
-const TOOLS: [Tool; 11] = [
+const TOOLS: [Tool; 18] = [
     Tool::WEBSITE,
     Tool::PORTS,
     Tool::TLS,
@@ -42,9 +42,16 @@ const TOOLS: [Tool; 11] = [
     Tool::SUBDOMAINS,
     Tool::FIREWALL,
     Tool::PING,
+    Tool::TESTSSL,
+    Tool::NUCLEI,
+    Tool::HTTPX,
+    Tool::SUBFINDER,
+    Tool::WAPITI,
+    Tool::NIKTO,
+    Tool::FFUF,
 ];
 /// Tools whose only scan type is `light`.
-const LIGHT_ONLY: [Tool; 7] = [
+const LIGHT_ONLY: [Tool; 14] = [
     Tool::TLS,
     Tool::RECON,
     Tool::FUZZER,
@@ -52,28 +59,58 @@ const LIGHT_ONLY: [Tool; 7] = [
     Tool::SUBDOMAINS,
     Tool::FIREWALL,
     Tool::PING,
+    Tool::TESTSSL,
+    Tool::NUCLEI,
+    Tool::HTTPX,
+    Tool::SUBFINDER,
+    Tool::WAPITI,
+    Tool::NIKTO,
+    Tool::FFUF,
 ];
-/// Tools that follow no redirects.
-const WITHOUT_HTTP: [Tool; 6] = [
+/// Tools that follow no redirects of the start page.
+const WITHOUT_REDIRECTS: [Tool; 13] = [
     Tool::PORTS,
     Tool::TLS,
     Tool::NETWORK,
     Tool::UDP_PORTS,
     Tool::SUBDOMAINS,
     Tool::PING,
+    Tool::TESTSSL,
+    Tool::NUCLEI,
+    Tool::HTTPX,
+    Tool::SUBFINDER,
+    Tool::WAPITI,
+    Tool::NIKTO,
+    Tool::FFUF,
 ];
 /// Tools that scan a selection of ports.
 const WITH_PORTS: [Tool; 3] = [Tool::PORTS, Tool::NETWORK, Tool::UDP_PORTS];
 /// Tools with a rate of HTTP requests.
-const WITH_RATE: [Tool; 5] = [
+const WITH_RATE: [Tool; 10] = [
     Tool::WEBSITE,
     Tool::RECON,
     Tool::FUZZER,
     Tool::VIRTUAL_HOSTS,
     Tool::FIREWALL,
+    Tool::NUCLEI,
+    Tool::HTTPX,
+    Tool::WAPITI,
+    Tool::NIKTO,
+    Tool::FFUF,
 ];
 /// Tools that use a wordlist.
-const WITH_WORDS: [Tool; 3] = [Tool::FUZZER, Tool::VIRTUAL_HOSTS, Tool::SUBDOMAINS];
+const WITH_WORDS: [Tool; 4] = [
+    Tool::FUZZER,
+    Tool::VIRTUAL_HOSTS,
+    Tool::SUBDOMAINS,
+    Tool::FFUF,
+];
+/// Tools of a TLS server.
+const WITH_TLS_PORT: [Tool; 2] = [Tool::TLS, Tool::TESTSSL];
+/// Tools that add file extensions to words.
+const WITH_EXTENSIONS: [Tool; 2] = [Tool::FUZZER, Tool::FFUF];
+/// Tools that send attacks, which the service and the scope must permit.
+const ACTIVE: [Tool; 3] = [Tool::WAPITI, Tool::NIKTO, Tool::FFUF];
 pub(super) const PROTOCOLS: [&str; 2] = ["tcp", "udp"];
 const UDP: usize = 1;
 const DEPTHS: [&str; 4] = ["0", "1", "2", "3"];
@@ -194,6 +231,8 @@ fn request_fields(wordlists: Vec<String>) -> Vec<FormField> {
         FormField::line(FieldId::Extensions, "Extensions", "")
             .with_help("such as .php, .bak; optional"),
         FormField::choice(FieldId::RecursionDepth, "Folder depth", DEPTHS, 0),
+        FormField::line(FieldId::Tags, "Tags", "")
+            .with_help("of templates, such as tech, cve; empty: read-only ones"),
         FormField::line(FieldId::PingPort, "TCP port", "")
             .with_help("1 to 65535; empty: port of the target, else 8 common ports"),
         FormField::line(FieldId::PingCount, "Connections", "").with_help("1 to 20; empty: 4"),
@@ -255,7 +294,10 @@ fn label(tool: Tool) -> String {
         Tool::PING => "Ping",
         other => other.name().unwrap_or_default(),
     };
-    format!("{name} ({})", tool.0)
+    match ACTIVE.contains(&tool) {
+        true => format!("{name}, active ({})", tool.0),
+        false => format!("{name} ({})", tool.0),
+    }
 }
 
 /// Marks the tools that the service cannot run. Returns the scanner that the chosen tool lacks.
@@ -412,18 +454,18 @@ fn arrange_ports(form: &mut Form, fields: bool, tool: Option<Tool>) {
 fn arrange_tool(form: &mut Form, fields: bool, tool: Option<Tool>) {
     let is = |one: Tool| fields && tool == Some(one);
     let is_in = |tools: &[Tool]| tool.is_some_and(|tool| tools.contains(&tool));
-    // These tools send no HTTP requests to the target.
-    let has_redirects = !is_in(&WITHOUT_HTTP);
+    let has_redirects = !is_in(&WITHOUT_REDIRECTS);
     form.show(FieldId::RequestsPerSecond, fields && is_in(&WITH_RATE));
     form.show(FieldId::RedirectLevel, has_redirects);
     form.show(FieldId::OriginalUrl, has_redirects);
-    form.show(FieldId::TlsPort, is(Tool::TLS));
-    form.show(FieldId::StartTls, is(Tool::TLS));
+    form.show(FieldId::TlsPort, fields && is_in(&WITH_TLS_PORT));
+    form.show(FieldId::StartTls, fields && is_in(&WITH_TLS_PORT));
     form.show(FieldId::Protocol, is(Tool::NETWORK));
     form.show(FieldId::ScanWords, fields && is_in(&WITH_WORDS));
     form.show(FieldId::Domain, is(Tool::VIRTUAL_HOSTS));
-    form.show(FieldId::Extensions, is(Tool::FUZZER));
+    form.show(FieldId::Extensions, fields && is_in(&WITH_EXTENSIONS));
     form.show(FieldId::RecursionDepth, is(Tool::FUZZER));
+    form.show(FieldId::Tags, is(Tool::NUCLEI));
     form.show(FieldId::PingPort, is(Tool::PING));
     form.show(FieldId::PingCount, is(Tool::PING));
 }
@@ -914,6 +956,33 @@ mod tests {
         assert_eq!(
             bodies(&form)[0],
             json!({"tool_id":450,"target_id":7,"workspace_id":3,"tool_params":{"port":587,"starttls":"smtp"}})
+        );
+    }
+
+    #[test]
+    fn installed_scanners_have_their_fields() {
+        let with = |tool: Tool| {
+            let mut form = form(&[7]);
+            let at = TOOLS.iter().position(|one| *one == tool).unwrap();
+            choose(&mut form, FieldId::Tool, at as isize);
+            form
+        };
+        let testssl = with(Tool::TESTSSL);
+        assert!(testssl.is_shown(FieldId::TlsPort) && testssl.is_shown(FieldId::StartTls));
+        assert!(!testssl.is_shown(FieldId::RedirectLevel));
+        let mut nuclei = with(Tool::NUCLEI);
+        let tags = nuclei.field_mut(FieldId::Tags).unwrap();
+        tags.set_text("tech, cve2024");
+        assert_eq!(
+            bodies(&nuclei)[0]["tool_params"],
+            json!({"tags": ["tech", "cve2024"]})
+        );
+        let ffuf = with(Tool::FFUF);
+        assert!(ffuf.is_shown(FieldId::ScanWords) && ffuf.is_shown(FieldId::Extensions));
+        assert!(!ffuf.is_shown(FieldId::RecursionDepth));
+        assert_eq!(
+            ffuf.field(FieldId::Tool).unwrap().text(),
+            "ffuf, active (10020)"
         );
     }
 

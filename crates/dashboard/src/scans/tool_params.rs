@@ -86,13 +86,15 @@ fn request_params(form: &Form, params: &mut Params) -> Result<(), FieldProblem> 
     if let Some(domain) = form.filled(FieldId::Domain) {
         params.set("domain", domain);
     }
-    if let Some(text) = form.filled(FieldId::Extensions) {
-        let extensions: Vec<&str> = text
-            .split([',', ' '])
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .collect();
-        params.set("extensions", extensions);
+    for (id, name) in [(FieldId::Extensions, "extensions"), (FieldId::Tags, "tags")] {
+        if let Some(text) = form.filled(id) {
+            let parts: Vec<&str> = text
+                .split([',', ' '])
+                .map(str::trim)
+                .filter(|part| !part.is_empty())
+                .collect();
+            params.set(name, parts);
+        }
     }
     let depth = form.choice(FieldId::RecursionDepth);
     params.set_if(depth > 0, "recursion_depth", depth);

@@ -38,6 +38,7 @@ const PARAMETERS: &[(&str, RetestGap)] = &[
     ("attack_active", RetestGap::Tests),
     ("attack_passive", RetestGap::Tests),
     ("discovery", RetestGap::Tests),
+    ("tags", RetestGap::Tests),
     ("scanning_engines", RetestGap::Tests),
     ("spider", RetestGap::Pages),
     ("wordlist_id", RetestGap::Words),

@@ -17,9 +17,9 @@ use crate::finding::RetestGap;
 use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{Scan, Tool};
 
-/// Whether the findings of a scan come from a file.
+/// Whether the findings of a scan come from a file. The service runs some of the same tools.
 pub fn is_imported(scan: &Scan) -> bool {
-    Tool(scan.tool_id).is_imported()
+    ImportOrigin::is_of(scan)
 }
 
 /// The tool that found the findings of a scan; of an imported one the name that its file has,
@@ -33,11 +33,11 @@ pub fn tool_name(scan: &Scan) -> Cow<'_, str> {
     }
 }
 
-/// Whether the files of two scans were written by the same tool. Several tools write some formats.
+/// Whether the same tool made two scans. Several tools write some formats.
 pub fn is_same_tool(a: &Scan, b: &Scan) -> bool {
-    let tool = |scan: &Scan| {
-        let name = origin(scan)?.get("tool")?.as_str()?;
-        Some(name.to_lowercase())
+    let tool = |scan: &Scan| match origin(scan) {
+        Some(file) => Some(file.get("tool")?.as_str()?.to_lowercase()),
+        None => Some(Tool(scan.tool_id).name()?.to_lowercase()),
     };
     a.tool_id == b.tool_id && tool(a) == tool(b)
 }
@@ -150,9 +150,10 @@ mod tests {
                 tool_params: None,
                 ..scan(json!({}))
             },
-            &scan(json!({})),
+            &earlier,
             class("a", 0),
         );
+        // The service ran it with unknown parameters of the file.
         assert_eq!(none, Some(RetestGap::NotStated));
     }
 

@@ -181,10 +181,13 @@ impl TestsslScan {
         match severity.as_str() {
             "WARN" => {
                 run.skip("test was not completed (WARN)");
+                run.uncompleted(vuln_id);
                 return Ok(());
             }
             "FATAL" => {
                 run.skip("server was not tested (FATAL)");
+                // Of every class.
+                run.uncompleted("testssl:".to_owned());
                 return Ok(());
             }
             "DEBUG" => {

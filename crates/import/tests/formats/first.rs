@@ -277,6 +277,8 @@ fn testssl_passed_tests_are_coverage_and_not_entries() {
     assert!(coverage.includes("testssl:TLS1_2", "tcp", Some(443), &[]));
     assert!(coverage.includes("testssl:cipher-tls1_2_xc014", "tcp", Some(443), &[]));
     assert!(!coverage.includes("testssl:DROWN", "tcp", Some(443), &[]));
+    let uncompleted: Vec<&String> = read.summary.uncompleted.iter().collect();
+    assert_eq!(uncompleted, ["testssl:DROWN"]);
     assert!(
         read.skipped()
             .contains(&("same result at another address of the host", 1))

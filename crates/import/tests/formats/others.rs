@@ -91,6 +91,24 @@ fn found_pages_are_information() {
 }
 
 #[test]
+fn found_names_are_information_about_their_domain() {
+    let read = import_sample("subfinder.jsonl");
+    let places: Vec<_> = read
+        .entries
+        .iter()
+        .map(|entry| (target(entry), entry.place.path.as_str(), entry.risk))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            ("shop.test", "www.shop.test", Risk::Info),
+            ("shop.test", "mail2.shop.test", Risk::Info)
+        ]
+    );
+    assert_eq!(read.skipped(), [("entry without a name", 1)]);
+}
+
+#[test]
 fn tls_facts_become_weaknesses_and_coverage() {
     let read = import_sample("sslyze.json");
     assert_eq!(

@@ -125,10 +125,10 @@ impl Engine {
             Ok(address) => address,
             Err(error) => return ScanOutcome::FailedToStart(error.to_string()),
         };
-        if let Err(refusal) = self.settings.scope_check.check_name(&address) {
+        let run = ScanRun::new(&job, address, &self.settings, &self.lanes, events);
+        if let Err(refusal) = run.check_name() {
             return ScanOutcome::FailedToStart(refusal.to_string());
         }
-        let run = ScanRun::new(&job, address, &self.settings, &self.lanes, events);
         let outcome = tokio::select! {
             biased;
             () = stop.cancelled() => ScanOutcome::Cancelled,
@@ -153,6 +153,7 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
         Tool::PING => small_tools::ping::scan(run).await,
         Tool::RECON => small_tools::recon::recon(run).await,
         Tool::FIREWALL => small_tools::recon::firewall(run).await,
+        other if guests::scan_of(other).is_some() => guests::scan::scan(run).await,
         other => Err(ScanOutcome::FailedToStart(unknown_tool_message(other.0))),
     };
     match ended {
@@ -259,10 +260,26 @@ pub struct NewFinding {
     pub service: String,
     #[serde(rename = "vuln_evidence")]
     pub evidence: Evidence,
+    /// Scores that a guest reports; the checks of this engine have none.
+    #[serde(flatten)]
+    pub scores: FindingScores,
     /// Distinguishes findings of one kind on one target: method and path template, parameter,
     /// header or cookie name; empty for a kind that occurs once.
     #[serde(skip)]
     pub place: String,
+}
+
+/// The scores of a finding, in the names of the contract.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct FindingScores {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvss: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cvssv3: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epss_score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epss_percentile: Option<f64>,
 }
 
 /// How a scan ended; the text becomes `status_message`.

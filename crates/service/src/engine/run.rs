@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
+use super::guests::is_active;
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
 use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
@@ -315,7 +316,7 @@ impl<'a> ScanRun<'a> {
         let mut refused = None;
         let mut allowed = Vec::new();
         for ip in all {
-            match self.settings.scope_check.check_ip(host, ip) {
+            match self.check_ip(host, ip) {
                 Ok(()) => allowed.push(ip),
                 Err(refusal) => refused = refused.or(Some(refusal)),
             }
@@ -343,14 +344,39 @@ impl<'a> ScanRun<'a> {
         }
     }
 
-    fn refusal(&self) -> Option<Refusal> {
+    /// Checks the name of the target against the scope.
+    ///
+    /// # Errors
+    /// The refusal, as a message for the user.
+    pub fn check_name(&self) -> Result<(), Refusal> {
         let check = &self.settings.scope_check;
-        let of_name = check.check_name(&self.address).err();
+        check.check_name(&self.address)?;
+        match self.is_active() {
+            true => check.check_active_name(&self.address),
+            false => Ok(()),
+        }
+    }
+
+    fn check_ip(&self, host: &str, ip: IpAddr) -> Result<(), Refusal> {
+        let check = &self.settings.scope_check;
+        check.check_ip(host, ip)?;
+        match self.is_active() {
+            true => check.check_active_ip(host, ip),
+            false => Ok(()),
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        is_active(self.job.tool, &self.job.params)
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        let of_name = self.check_name().err();
         // While a name is resolved, the known hosts are checked next time.
         let hosts = self.hosts.try_lock().ok();
         let mut all = hosts.iter().flat_map(|hosts| hosts.iter());
         of_name.or_else(|| {
-            all.find_map(|(host, ips)| ips.iter().find_map(|ip| check.check_ip(host, *ip).err()))
+            all.find_map(|(host, ips)| ips.iter().find_map(|ip| self.check_ip(host, *ip).err()))
         })
     }
 

@@ -95,6 +95,8 @@ pub struct TestScan {
     pub limits: ScanLimits,
     /// A scope file; by default only this machine is allowed.
     pub scope_file: PathBuf,
+    /// Whether active tools may run where the scope file permits them.
+    pub allow_active: bool,
     pub resolver: Arc<dyn Resolver>,
 }
 
@@ -137,6 +139,7 @@ impl TestScan {
             stop: CancellationToken::new(),
             limits: ScanLimits::default(),
             scope_file: PathBuf::from("/nonexistent/scope.toml"),
+            allow_active: false,
             resolver: Arc::new(SystemResolver),
         }
     }
@@ -150,6 +153,7 @@ impl TestScan {
         EngineSettings {
             scope_check: Arc::new(ScopeCheck::new(ScopeCheckSettings {
                 scope_file,
+                allow_active: self.allow_active,
                 ..Default::default()
             })),
             resolver: Arc::clone(&self.resolver),

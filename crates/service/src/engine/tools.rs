@@ -46,6 +46,22 @@ const FUNCTIONS: &[(Tool, &str)] = &[
         Tool::FIREWALL,
         "finds the web application firewall of a site",
     ),
+    (Tool::NUCLEI, "runs templates of nuclei by their tags"),
+    (
+        Tool::TESTSSL,
+        "checks TLS in depth: protocols, suites, known attacks, certificates",
+    ),
+    (Tool::WAPITI, "attacks the pages and forms of a site"),
+    (
+        Tool::NIKTO,
+        "tries known weaknesses and files of a web server",
+    ),
+    (Tool::HTTPX, "requests a page, and names its technologies"),
+    (Tool::FFUF, "finds paths of a site with a wordlist, fast"),
+    (
+        Tool::SUBFINDER,
+        "finds subdomains of a domain in public sources, without contact",
+    ),
 ];
 
 /// Tools of the contract that attack, which this engine does not offer.
@@ -78,7 +94,7 @@ pub fn is_offered(tool: Tool) -> bool {
 pub fn target_refusal(tool: Tool, params: &Value, address: &Address) -> Option<String> {
     address.ip()?;
     match tool {
-        Tool::SUBDOMAINS => Some(format!(
+        Tool::SUBDOMAINS | Tool::SUBFINDER => Some(format!(
             "tool_id {} needs a domain; {} is an IP address",
             label(tool),
             address.host()

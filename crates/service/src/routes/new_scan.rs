@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
 use crate::api::request::{Fields, choice};
-use crate::engine::guests::missing;
+use crate::engine::guests::{is_active, missing};
 use crate::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::engine::{ParamsError, check_params, check_rate, network};
 use crate::errors::ApiError;
@@ -152,8 +152,13 @@ async fn queue_named(
         })
 }
 
-/// Whether the tool can scan the target, at the rate of the scan.
+/// Whether the tool can and may scan the target, at the rate of the scan.
 pub(super) fn check_target(app: &App, scan: &ScanToAdd, address: &Address) -> RouteResult<()> {
+    if is_active(Tool(scan.tool), &scan.shown_params) {
+        app.scope_check
+            .check_active_name(address)
+            .map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
+    }
     if let Some(refusal) = target_refusal(Tool(scan.tool), &scan.shown_params, address) {
         return Err(ApiError::bad_request(refusal));
     }

@@ -34,6 +34,9 @@ pub struct ScopeEntry {
     /// Last day (UTC) of an allowance. Denials have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
+    /// Whether active tools, which send attacks, may run too. Denials are never active.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub active: bool,
     /// The reason, such as a contract number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -54,7 +57,8 @@ pub struct ReplacedEntry {
 
 impl ScopeEntry {
     /// Keeps the expiry date and the note of an earlier entry where this one has none. A date that
-    /// was over when this entry was added is not kept: the new entry would have no effect.
+    /// was over when this entry was added is not kept: the new entry would have no effect. `active`
+    /// is not kept either: whoever permits attacks says so each time.
     fn keep(&mut self, old: &Self) {
         let day = self
             .added
@@ -172,6 +176,7 @@ impl ScopeFile {
             .into_iter()
             .map(|entry| ScopeEntry {
                 until: None,
+                active: false,
                 ..entry
             })
             .collect();
@@ -279,6 +284,7 @@ mod tests {
         ScopeEntry {
             target: target.parse().unwrap(),
             until: None,
+            active: false,
             note: "SOW 114".into(),
             who: "ana@box".into(),
             added: None,
@@ -354,6 +360,25 @@ mod tests {
         }])
         .unwrap();
         assert_eq!(file.load().unwrap().allow[0].note, "SOW 2");
+    }
+
+    #[test]
+    fn active_is_stored_and_needs_to_be_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = ScopeFile::new(folder.path().join("scope.toml"));
+        let active = ScopeEntry {
+            active: true,
+            ..entry("b.test")
+        };
+        file.add(vec![active.clone(), entry("c.test")]).unwrap();
+        let allow = file.load().unwrap().allow;
+        assert_eq!((allow[0].active, allow[1].active), (true, false));
+        let text = fs::read_to_string(file.path()).unwrap();
+        assert_eq!(text.matches("active = true").count(), 1, "{text}");
+        file.add(vec![entry("b.test")]).unwrap();
+        assert!(file.load().unwrap().allow.iter().all(|one| !one.active));
+        file.deny(vec![active]).unwrap();
+        assert!(!file.load().unwrap().deny[0].active);
     }
 
     #[test]

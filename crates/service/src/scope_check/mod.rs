@@ -23,6 +23,7 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+mod active;
 mod networks;
 mod refusal;
 
@@ -59,6 +60,8 @@ pub struct ScopeCheckSettings {
     pub scope_file: PathBuf,
     /// Allows private, unique local and link-local addresses (`--allow-private`).
     pub allow_private: bool,
+    /// Allows active tools against targets with an active entry (`--allow-active`).
+    pub allow_active: bool,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
     /// Appended to the command of a remedy: ` --data-dir DIR`, or nothing for the default
@@ -135,11 +138,7 @@ impl ScopeCheck {
     }
 
     fn decide(&self, host: &str, ip: Option<IpAddr>) -> Result<(), Refusal> {
-        let host = host
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .trim_end_matches('.')
-            .to_ascii_lowercase();
+        let host = plain_host(host);
         let scope = self
             .scope()
             .map_err(|error| self.refusal(&host, ip, RefusalReason::ScopeFile(error)))?;
@@ -272,6 +271,7 @@ impl ScopeCheck {
                 "No scan can start until the scope file is fixed".to_owned()
             }
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
+            RefusalReason::NotActive { has_entry } => self.active_remedy(&entry, *has_entry),
             _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };
         Refusal {
@@ -307,6 +307,14 @@ impl ScopeCheck {
     }
 }
 
+/// The host in the form of scope entries.
+fn plain_host(host: &str) -> String {
+    host.trim_start_matches('[')
+        .trim_end_matches(']')
+        .trim_end_matches('.')
+        .to_ascii_lowercase()
+}
+
 fn host_name() -> Option<String> {
     ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()
@@ -319,12 +327,15 @@ fn host_name() -> Option<String> {
 mod tests {
     use super::*;
 
-    struct TestScopeCheck {
+    pub struct TestScopeCheck {
         _folder: tempfile::TempDir,
-        scope_check: ScopeCheck,
+        pub scope_check: ScopeCheck,
     }
 
-    fn scope_check(scope: &str, change: impl FnOnce(&mut ScopeCheckSettings)) -> TestScopeCheck {
+    pub fn scope_check(
+        scope: &str,
+        change: impl FnOnce(&mut ScopeCheckSettings),
+    ) -> TestScopeCheck {
         let folder = tempfile::tempdir().unwrap();
         let scope_file = folder.path().join("scope.toml");
         if !scope.is_empty() {

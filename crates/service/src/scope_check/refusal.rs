@@ -28,6 +28,10 @@ pub(super) enum RefusalReason {
     Metadata,
     NoHost,
     ScopeFile(String),
+    /// Active tools may not scan the target; the remedy says what is missing.
+    NotActive {
+        has_entry: bool,
+    },
 }
 
 impl fmt::Display for Refusal {
@@ -53,6 +57,9 @@ impl fmt::Display for Refusal {
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
             RefusalReason::NoHost => {
                 return write!(f, "{subject} is not the address of one host. {remedy}");
+            }
+            RefusalReason::NotActive { .. } => {
+                return write!(f, "active tools may not scan {subject}: {remedy}");
             }
             RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }

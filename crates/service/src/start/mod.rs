@@ -420,6 +420,10 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
     if settings.tls.is_some() && settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
+    if settings.allow_active {
+        notes
+            .push("scanners that send attacks may scan targets whose scope entry is active".into());
+    }
     notes
 }
 
@@ -569,6 +573,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
     Ok(ScopeCheckSettings {
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
+        allow_active: settings.allow_active,
         allow_targets: settings
             .allow_targets
             .iter()

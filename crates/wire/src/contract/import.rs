@@ -242,6 +242,12 @@ impl ImportOrigin {
         Self::in_params(scan.tool_params.as_ref()?)
     }
 
+    /// Whether a scan has an origin, without reading it.
+    pub fn is_of(scan: &Scan) -> bool {
+        let params = scan.tool_params.as_ref();
+        params.is_some_and(|params| params.get(Self::FIELD).is_some_and(Value::is_object))
+    }
+
     /// The origin in the tool parameters of a scan.
     pub fn in_params(params: &Value) -> Option<Self> {
         let origin = params.get(Self::FIELD).filter(|value| value.is_object())?;

@@ -38,9 +38,9 @@ const NAMES: &[(i64, &str, &str)] = &[
     (540, "Kubernetes Scanner", "Kubernetes"),
 ];
 
-/// The tools of imported files. No service runs them by these ids, which findings of later imports
-/// need: an id never changes.
-const IMPORTED: &[(i64, &str, &str)] = &[
+/// Other scanners: their files are imported, and the service runs some of them where they are
+/// installed. Findings of later scans need the ids: an id never changes.
+const SCANNERS: &[(i64, &str, &str)] = &[
     (10_001, "scandeck", "scandeck"),
     (10_002, "nuclei", "nuclei"),
     (10_003, "ZAP", "ZAP"),
@@ -63,6 +63,7 @@ const IMPORTED: &[(i64, &str, &str)] = &[
     (10_020, "ffuf", "ffuf"),
     (10_021, "DefectDojo", "DefectDojo"),
     (10_022, "Imported findings", "Imported"),
+    (10_023, "subfinder", "subfinder"),
 ];
 
 impl Tool {
@@ -88,6 +89,21 @@ impl Tool {
     pub const NETWORK: Tool = Tool(350);
     /// Protocol versions and certificate of a TLS server.
     pub const TLS: Tool = Tool(450);
+
+    /// Templates of nuclei.
+    pub const NUCLEI: Tool = Tool(10_002);
+    /// TLS by testssl.sh.
+    pub const TESTSSL: Tool = Tool(10_007);
+    /// Attacks on a web site by wapiti.
+    pub const WAPITI: Tool = Tool(10_013);
+    /// Attacks on a web server by nikto.
+    pub const NIKTO: Tool = Tool(10_014);
+    /// Pages by httpx.
+    pub const HTTPX: Tool = Tool(10_018);
+    /// Paths by ffuf.
+    pub const FFUF: Tool = Tool(10_020);
+    /// Names below a domain by subfinder.
+    pub const SUBFINDER: Tool = Tool(10_023);
 
     /// Findings of `POST /findings/import`.
     pub const FINDINGS_IMPORT: Tool = Tool(10_022);
@@ -117,13 +133,8 @@ impl Tool {
         NAMES.iter().map(|row| Tool(row.0))
     }
 
-    /// Whether scans of this tool are imported files.
-    pub fn is_imported(self) -> bool {
-        IMPORTED.iter().any(|row| row.0 == self.0)
-    }
-
     fn row(self) -> Option<&'static (i64, &'static str, &'static str)> {
-        let mut rows = NAMES.iter().chain(IMPORTED);
+        let mut rows = NAMES.iter().chain(SCANNERS);
         rows.find(|row| row.0 == self.0)
     }
 }

@@ -79,6 +79,10 @@ fn scanners() -> Vec<Diagnosis> {
             users.map(|(tool, ..)| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
         match guest.find() {
             Some(path) => of(path.display().to_string()),
+            // A scanner that is a tool of its own is no part of another one.
+            None if guest.row().scan.is_some() => {
+                of("not installed; `scandeck tools` shows how".to_owned())
+            }
             None => {
                 let users = users.collect::<Vec<_>>().join(", ");
                 of(format!("not installed; used by the {users}")).warning(guest.remedy())
@@ -117,6 +121,8 @@ mod tests {
             .into_iter()
             .map(|diagnosis| diagnosis.check)
             .collect();
-        assert_eq!(checks, ["nmap", "sslscan"]);
+        assert_eq!(checks[..3], ["nmap", "sslscan", "nuclei"]);
+        let distinct: std::collections::HashSet<&String> = checks.iter().collect();
+        assert_eq!(distinct.len(), checks.len());
     }
 }

@@ -79,11 +79,14 @@ enum ScopeCommand {
     List,
 }
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 struct Terms {
     /// Last day (UTC) on which the target may be scanned
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
     until: Option<Date>,
+    /// Permit active tools too, which send attacks; the service needs `serve --allow-active`
+    #[arg(long)]
+    active: bool,
     /// The reason, such as a contract number
     #[arg(
         long,
@@ -126,11 +129,12 @@ fn allow(
 ) -> anyhow::Result<()> {
     let dir = directory.open()?;
     let file = scope_file(&dir);
-    let replaced = file.add(entries(targets, terms.until, &terms.note))?;
+    let replaced = file.add(entries(targets, terms))?;
     report::added("allowed", &file, targets, &replaced);
     report::warn_of_metadata(targets);
     report::warn_of_denials(&file, targets)?;
-    audit(&dir, command, &report::joined(targets));
+    let flag = if terms.active { " --active" } else { "" };
+    audit(&dir, &format!("{command}{flag}"), &report::joined(targets));
     Ok(())
 }
 
@@ -150,7 +154,11 @@ fn import(directory: &DataDirArg, list: &Path, terms: &Terms) -> anyhow::Result<
 async fn deny(directory: &DataDirArg, targets: &[Pattern], note: &str) -> anyhow::Result<()> {
     let dir = directory.open()?;
     let (file, running) = (scope_file(&dir), running_scans(&dir).await);
-    let replaced = file.deny(entries(targets, None, note))?;
+    let terms = Terms {
+        note: note.to_owned(),
+        ..Terms::default()
+    };
+    let replaced = file.deny(entries(targets, &terms))?;
     report::added("denied", &file, targets, &replaced);
     audit(&dir, "scope deny", &report::joined(targets));
     report::ended(running).await;
@@ -191,15 +199,16 @@ async fn remove_from(dir: &DataDir, targets: &[Pattern]) -> anyhow::Result<Vec<P
     Ok(removed)
 }
 
-fn entries(targets: &[Pattern], until: Option<Date>, note: &str) -> Vec<ScopeEntry> {
+fn entries(targets: &[Pattern], terms: &Terms) -> Vec<ScopeEntry> {
     let (who, added) = (
         login(|name| std::env::var(name).ok()),
         Some(Stamp(Timestamp::now())),
     );
     let entry = |target: &Pattern| ScopeEntry {
         target: target.clone(),
-        until,
-        note: note.to_owned(),
+        until: terms.until,
+        active: terms.active,
+        note: terms.note.clone(),
         who: who.clone(),
         added,
     };

@@ -64,7 +64,7 @@ pub fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<
     Ok(())
 }
 
-/// The expiry date and the note of an entry that was added again.
+/// The expiry date, the flag `active` and the note of an entry that was added again.
 fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
     let until = match (old.until, new.until) {
         (None, None) => None,
@@ -77,7 +77,12 @@ fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
         true => Some(format!("note unchanged: {}", text::clean(&new.note))),
         false => Some("note replaced".to_owned()),
     };
-    let changes: Vec<String> = until.into_iter().chain(note).collect();
+    let active = match (old.active, new.active) {
+        (false, true) => Some("active tools now permitted".to_owned()),
+        (true, false) => Some("active tools no longer permitted; add --active".to_owned()),
+        _ => None,
+    };
+    let changes: Vec<String> = until.into_iter().chain(active).chain(note).collect();
     let changes = if changes.is_empty() {
         "nothing changed".to_owned()
     } else {
@@ -114,6 +119,9 @@ fn line(verb: &str, entry: &ScopeEntry) -> String {
     if let Some(until) = entry.until {
         line.push_str(&format!("  until {until}"));
     }
+    if entry.active {
+        line.push_str("  active");
+    }
     if !entry.note.is_empty() {
         // People edit the file, so it may contain control characters.
         line.push_str(&format!("  {}", text::clean(&entry.note)));
@@ -148,12 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn line_of_an_entry_names_its_dates() {
+    fn line_of_an_entry_names_its_dates_and_active() {
         let entry: ScopeEntry = toml::from_str(
-            "target = \"b.test\"\nuntil = \"2026-12-31\"\nwho = \"ana@box\"\nadded = \"2026-11-23 01:53:56\"",
+            "target = \"b.test\"\nuntil = \"2026-12-31\"\nactive = true\nwho = \"ana@box\"\nadded = \"2026-11-23 01:53:56\"",
         )
         .unwrap();
-        let expected = "allow  b.test  until 2026-12-31  added 2026-11-23 01:53:56 by ana@box\n";
+        let expected =
+            "allow  b.test  until 2026-12-31  active  added 2026-11-23 01:53:56 by ana@box\n";
         assert_eq!(line("allow", &entry), expected);
     }
 
@@ -184,6 +193,11 @@ mod tests {
             changed(later),
             "b.test was already allowed: now until 2027-01-31, note replaced"
         );
+        let active = changed(ScopeEntry {
+            active: true,
+            ..old.clone()
+        });
+        assert!(active.contains("active tools now permitted"), "{active}");
         let over = changed(ScopeEntry {
             until: None,
             ..old.clone()

@@ -14,8 +14,9 @@ use crate::model::Model;
 use crate::schedules::form::ChosenTargets;
 use crate::{reports, scans, schedules, targets, workspaces};
 use scandeck_domain::triage::IssueId;
+use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{
-    Report, ReportSource, Scan, Shared, Target, TargetId, Tool, Wordlist, Workspace,
+    Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace,
 };
 
 /// Carries out an action on what is under the cursor or marked.
@@ -199,7 +200,7 @@ fn scan_again(model: &mut Model) {
     let chosen = model.chosen(Pane::Scans);
     let is_imported = model
         .items_of::<Scan>(&chosen.ids)
-        .any(|scan| Tool(scan.tool_id).is_imported());
+        .any(|scan| ImportOrigin::is_of(scan));
     if is_imported {
         let text = "scan not repeated: it is an imported file · :import reads a newer one";
         return model.notify(Tone::Plain, text);

@@ -14,7 +14,8 @@ use scandeck_domain::triage::{
     Draft, FindingTexts, Issue, IssueId, ListedFinding, Outcome, RETEST_SETTING, Retest,
     RetestFinding, RetestScan, RetestStatus, Verdict, compare,
 };
-use scandeck_wire::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp, Tool};
+use scandeck_wire::contract::import::ImportOrigin;
+use scandeck_wire::contract::{NewScan, SCAN_MINUTES, Scan, ScanId, Stamp};
 use scandeck_wire::text::plural;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -183,7 +184,7 @@ fn plan(model: &Model, ids: &[IssueId]) -> (Plan, Vec<String>) {
             unknown += 1;
             continue;
         };
-        if Tool(scan.tool_id).is_imported() {
+        if ImportOrigin::is_of(scan) {
             imported += 1;
             continue;
         }

@@ -108,6 +108,7 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
         Ok(ScopeEntry {
             target,
             until: None,
+            active: false,
             note: String::new(),
             who: who.clone(),
             added,

@@ -3,6 +3,8 @@
 //! ```text
 //!   tool ──fixed arguments──► process (own group, limits) ──XML──► parser of the tool ──► findings
 //!                                                        └──lines──► raw log
+//!   table ─► scan ─► process ──report──► reader of imports ──► findings
+//!                      └──proxy──► the target alone
 //! ```
 //!
 //! Nothing of a guest is part of this program. A tool that needs a missing guest is refused with
@@ -15,9 +17,23 @@ use std::path::{Path, PathBuf};
 
 use raw_sockets::RawSockets;
 use scandeck_wire::contract::{MissingScanner, RAW_SOCKETS, Tool};
+use serde_json::Value;
+use table::{GuestActivity, GuestRow, GuestScan};
 
+mod arguments;
+mod findings;
+mod place;
 pub mod process;
+mod proxy;
 pub mod raw_sockets;
+pub mod raw_text;
+#[cfg(test)]
+mod real_tests;
+pub mod scan;
+#[cfg(test)]
+mod scan_tests;
+pub mod table;
+pub mod version;
 pub mod xml;
 
 /// A scanner that may be installed beside this program.
@@ -25,6 +41,13 @@ pub mod xml;
 pub enum Guest {
     Nmap,
     Sslscan,
+    Testssl,
+    Nuclei,
+    Wapiti,
+    Nikto,
+    Ffuf,
+    Httpx,
+    Subfinder,
 }
 
 /// The behaviour of a tool without its guest.
@@ -41,24 +64,39 @@ pub const GUESTS: &[(Tool, Guest, GuestUse)] = &[
     (Tool::NETWORK, Guest::Nmap, GuestUse::Required),
     (Tool::UDP_PORTS, Guest::Nmap, GuestUse::Required),
     (Tool::TLS, Guest::Sslscan, GuestUse::Optional),
+    (Tool::NUCLEI, Guest::Nuclei, GuestUse::Required),
+    (Tool::TESTSSL, Guest::Testssl, GuestUse::Required),
+    (Tool::WAPITI, Guest::Wapiti, GuestUse::Required),
+    (Tool::NIKTO, Guest::Nikto, GuestUse::Required),
+    (Tool::HTTPX, Guest::Httpx, GuestUse::Required),
+    (Tool::FFUF, Guest::Ffuf, GuestUse::Required),
+    (Tool::SUBFINDER, Guest::Subfinder, GuestUse::Required),
 ];
 
 impl Guest {
-    /// The name of the program, which is also the name of its package in Debian, Fedora and
-    /// Homebrew.
-    pub fn program(self) -> &'static str {
+    /// Its row in the table.
+    pub fn row(self) -> &'static GuestRow {
         match self {
-            Guest::Nmap => "nmap",
-            Guest::Sslscan => "sslscan",
+            Guest::Nmap => &table::NMAP,
+            Guest::Sslscan => &table::SSLSCAN,
+            Guest::Testssl => &table::TESTSSL,
+            Guest::Nuclei => &table::NUCLEI,
+            Guest::Wapiti => &table::WAPITI,
+            Guest::Nikto => &table::NIKTO,
+            Guest::Ffuf => &table::FFUF,
+            Guest::Httpx => &table::HTTPX,
+            Guest::Subfinder => &table::SUBFINDER,
         }
+    }
+
+    /// The name of the scanner, which is also the name of its package where there is one.
+    pub fn program(self) -> &'static str {
+        self.row().name
     }
 
     /// How to install it.
     pub fn remedy(self) -> String {
-        format!(
-            "install it, for example with `apt-get install {}`",
-            self.program()
-        )
+        format!("install it, for example with `{}`", self.row().install)
     }
 
     /// The executable in the directories of `PATH`.
@@ -67,11 +105,13 @@ impl Guest {
     }
 
     fn find_in(self, path: &OsStr) -> Option<PathBuf> {
-        // An empty or relative entry would run a program of the current directory.
-        let directories = env::split_paths(path).filter(|directory| directory.is_absolute());
-        directories
-            .map(|directory| directory.join(self.program()))
-            .find(|file| is_executable(file))
+        let in_path = |program: &&str| {
+            // An empty or relative entry would run a program of the current directory.
+            let mut directories = env::split_paths(path).filter(|one| one.is_absolute());
+            let found = directories.find(|directory| is_executable(&directory.join(program)));
+            found.map(|directory| directory.join(program))
+        };
+        self.row().programs.iter().find_map(in_path)
     }
 }
 
@@ -86,6 +126,21 @@ pub fn guest_of(tool: Tool) -> Option<(Guest, GuestUse)> {
         .iter()
         .find(|(of, ..)| *of == tool)
         .map(|(_, guest, how)| (*guest, *how))
+}
+
+/// How the guest of a tool scans, if the tool is a guest.
+pub fn scan_of(tool: Tool) -> Option<&'static GuestScan> {
+    guest_of(tool)?.0.row().scan.as_ref()
+}
+
+/// Whether a scan only reads; tools of the engine always do.
+pub fn activity_of(tool: Tool) -> GuestActivity {
+    scan_of(tool).map_or(GuestActivity::ReadOnly, |scan| scan.activity)
+}
+
+/// Whether a scan with these checked parameters sends attacks.
+pub fn is_active(tool: Tool, params: &Value) -> bool {
+    activity_of(tool).is_active(params)
 }
 
 /// The tools that cannot run here, with what they lack: their guests, or the right to open raw
@@ -154,5 +209,48 @@ mod tests {
              install it, for example with `apt-get install nmap`"
         );
         assert_eq!(guest_of(Tool::PORTS), None);
+    }
+
+    #[test]
+    fn second_name_of_a_program_is_found_in_any_directory() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = env::join_paths([first.path(), second.path()]).unwrap();
+        let write = |file: &Path| {
+            fs::write(file, "").unwrap();
+            fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        let short = first.path().join("testssl");
+        write(&short);
+        assert_eq!(Guest::Testssl.find_in(&path), Some(short));
+        let whole = second.path().join("testssl.sh");
+        write(&whole);
+        assert_eq!(Guest::Testssl.find_in(&path), Some(whole));
+    }
+
+    #[test]
+    fn row_of_a_tool_names_its_format_and_its_id() {
+        for &(tool, guest, _) in GUESTS {
+            let row = guest.row();
+            let Some(scan) = &row.scan else { continue };
+            let format = scandeck_import::FORMATS
+                .iter()
+                .find(|format| format.name == scan.format);
+            // An imported file and a run of one tool are comparable.
+            assert_eq!(format.map(|format| format.tool_id), Some(tool), "{guest:?}");
+            assert_eq!(tool.name(), Some(row.name));
+        }
+    }
+
+    #[test]
+    fn only_nuclei_with_its_default_tags_is_read_only() {
+        use serde_json::json;
+        let active = [Tool::WAPITI, Tool::NIKTO, Tool::FFUF];
+        for &(tool, ..) in GUESTS {
+            let is_nuclei = tool == Tool::NUCLEI;
+            let expected = active.contains(&tool) || is_nuclei;
+            assert_eq!(is_active(tool, &json!({})), expected, "{tool}");
+        }
+        let nuclei = |tags: &[&str]| is_active(Tool::NUCLEI, &json!({"tags": tags}));
+        assert!(!nuclei(&["ssl", "tech"]) && nuclei(&["tech", "cve"]));
     }
 }

@@ -4,31 +4,39 @@
 //! ```text
 //!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
 //!    │        └─────► messages (stdout beside a pipe) ──lines──► another channel
-//!    └─ dropped (stop, time limit, shutdown), or a limit ──► SIGKILL to the whole group
+//!    ├─ a limit ───────────────────────────► SIGKILL to the whole group
+//!    └─ dropped (stop, time limit, shutdown) ──► SIGTERM to the group, SIGKILL a second later
 //! ```
+//!
+//! A guest that writes files has a directory of its own, which is deleted after its end.
 //!
 //! After a `kill -9` of the service, the guest ends at its next write, because nobody reads its
 //! pipe.
 
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use scandeck_wire::text::command_line;
 
-/// Address space of a guest.
+/// Address space of a guest that writes no files.
 const MAX_MEMORY: u64 = 4 << 30;
 /// Bytes of its error output that are kept.
 const MAX_ERRORS: usize = 8 * 1024;
 /// Time to exit after the end of its output.
 const EXIT_TIME: Duration = Duration::from_secs(5);
+/// Time to end after SIGTERM; clients see a stopped scan within 2 s.
+const TERM_TIME: Duration = Duration::from_secs(1);
 
 /// Limits of one run.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +45,22 @@ pub struct GuestLimits {
     /// Maximum bytes of the report, and of the messages; the first byte beyond this limit ends the
     /// run.
     pub output: usize,
+    /// Address space in bytes.
+    pub memory: u64,
+    /// Bytes of the largest file that the guest may write.
+    pub file: u64,
+}
+
+impl GuestLimits {
+    /// The limits of a guest that writes no files.
+    pub const fn without_files(time: Duration, output: usize) -> Self {
+        Self {
+            time,
+            output,
+            memory: MAX_MEMORY,
+            file: 0,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,20 +96,66 @@ impl GuestEnd {
 }
 
 /// Kills the process group when dropped.
+#[derive(Default)]
 struct GroupGuard(Option<Pid>);
 
 impl GroupGuard {
-    fn kill(&mut self) {
-        if let Some(group) = self.0.take() {
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.0 {
             // Fails when the group has ended by itself.
-            let _ = kill_process_group(group, Signal::KILL);
+            let _ = kill_process_group(group, signal);
         }
+    }
+
+    fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.0 = None;
     }
 }
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// A started guest. Dropped before its end, it may end by itself for a moment: a guest that is
+/// killed leaves its temporary files behind.
+struct RunningGuest {
+    // Before `child`, so that the group is killed before the child is reaped.
+    group: GroupGuard,
+    child: Option<Child>,
+    directory: Option<Arc<TempDir>>,
+}
+
+impl RunningGuest {
+    /// Kills what the guest left behind, and reaps it.
+    async fn finish(mut self) {
+        self.group.kill();
+        if let Some(mut child) = self.child.take() {
+            let _ = child.wait().await;
+        }
+    }
+}
+
+impl Drop for RunningGuest {
+    fn drop(&mut self) {
+        let (Some(child), Ok(runtime)) = (self.child.take(), Handle::try_current()) else {
+            return;
+        };
+        self.group.signal(Signal::TERM);
+        let ending = Self {
+            group: std::mem::take(&mut self.group),
+            // The task is the end: it must not start another one.
+            child: None,
+            directory: self.directory.take(),
+        };
+        runtime.spawn(async move {
+            // The child is not reaped before, so that its group keeps its id.
+            sleep(TERM_TIME).await;
+            drop(ending);
+            drop(child);
+        });
     }
 }
 
@@ -114,8 +184,57 @@ pub async fn run(
     lines: mpsc::Sender<String>,
     messages: Option<mpsc::Sender<String>>,
 ) -> Result<GuestOutput, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", program.display());
+    let command = command(program, args);
+    let channels = GuestChannels { lines, messages };
+    run_command(command, program, limits, channels, None).await
+}
+
+/// Runs a program whose home and current directory is `directory`, and sends each line of its
+/// standard output to `lines`. The directory exists at least as long as the program runs.
+///
+/// # Errors
+/// When the program cannot be started.
+pub async fn run_in(
+    directory: &Arc<TempDir>,
+    program: &Path,
+    args: &[String],
+    limits: GuestLimits,
+    lines: mpsc::Sender<String>,
+) -> Result<GuestOutput, String> {
     let mut command = command(program, args);
+    command.current_dir(directory.path());
+    for name in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
+        command.env(name, directory.path());
+    }
+    let channels = GuestChannels {
+        lines,
+        messages: None,
+    };
+    run_command(
+        command,
+        program,
+        limits,
+        channels,
+        Some(Arc::clone(directory)),
+    )
+    .await
+}
+
+/// Who receives the lines of a guest.
+struct GuestChannels {
+    lines: mpsc::Sender<String>,
+    messages: Option<mpsc::Sender<String>>,
+}
+
+async fn run_command(
+    mut command: Command,
+    program: &Path,
+    limits: GuestLimits,
+    channels: GuestChannels,
+    directory: Option<Arc<TempDir>>,
+) -> Result<GuestOutput, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", program.display());
+    let GuestChannels { lines, messages } = channels;
     let pipe = messages
         .is_some()
         .then(|| report_pipe(&mut command))
@@ -125,14 +244,17 @@ pub async fn run(
     // Closes our write end of the pipe, so that the report ends when the guest ends.
     drop(command);
     let id = id_of(&child);
-    // Declared after `child`, so that the group is killed before the child is reaped.
-    let mut group = GroupGuard(id);
-    limit_resources(id, limits.time);
+    limit_resources(id, limits);
     let streams = GuestStreams {
         report: pipe,
         stdout: child.stdout.take(),
         stderr: child.stderr.take(),
         most: limits.output,
+    };
+    let mut guest = RunningGuest {
+        group: GroupGuard(id),
+        child: Some(child),
+        directory,
     };
     let mut bytes = Vec::new();
     let reading = streams.read(&mut bytes, lines, messages);
@@ -147,13 +269,11 @@ pub async fn run(
     output.errors = errors;
     output.text = String::from_utf8_lossy(&bytes).into_owned();
     match (output.end, is_complete) {
-        (GuestEnd::Success, true) => output.end = exit(&mut child).await,
+        (GuestEnd::Success, true) => output.end = exit(guest.child.as_mut()).await,
         (GuestEnd::Success, false) => output.end = GuestEnd::OutputLimit,
         _ => {}
     }
-    // Processes that the child left behind.
-    group.kill();
-    let _ = child.wait().await;
+    guest.finish().await;
     Ok(output)
 }
 
@@ -220,15 +340,15 @@ fn report_pipe(command: &mut Command) -> std::io::Result<Receiver> {
 
 /// Limits memory, processor time and files of a started process.
 #[cfg(target_os = "linux")]
-fn limit_resources(process: Option<Pid>, time: Duration) {
+fn limit_resources(process: Option<Pid>, limits: GuestLimits) {
     use rustix::process::{Resource, Rlimit, prlimit};
-    let limits = [
-        (Resource::As, MAX_MEMORY),
-        (Resource::Cpu, time.as_secs() + 1),
-        (Resource::Fsize, 0),
+    let resources = [
+        (Resource::As, limits.memory),
+        (Resource::Cpu, limits.time.as_secs() + 1),
+        (Resource::Fsize, limits.file),
         (Resource::Core, 0),
     ];
-    for (resource, most) in limits {
+    for (resource, most) in resources {
         // The process may have ended.
         let _ = prlimit(
             process,
@@ -242,7 +362,7 @@ fn limit_resources(process: Option<Pid>, time: Duration) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn limit_resources(_: Option<Pid>, _: Duration) {}
+fn limit_resources(_: Option<Pid>, _: GuestLimits) {}
 
 /// Reads to the end; false beyond the limit.
 async fn read_lines(
@@ -299,7 +419,10 @@ async fn read_errors(stderr: Option<impl AsyncRead + Unpin>) -> String {
     String::from_utf8_lossy(&kept).trim().to_owned()
 }
 
-async fn exit(child: &mut Child) -> GuestEnd {
+async fn exit(child: Option<&mut Child>) -> GuestEnd {
+    let Some(child) = child else {
+        return GuestEnd::Failure;
+    };
     match timeout(EXIT_TIME, child.wait()).await {
         Ok(Ok(status)) if status.success() => GuestEnd::Success,
         _ => GuestEnd::Failure,
@@ -312,10 +435,7 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: GuestLimits = GuestLimits {
-        time: Duration::from_secs(20),
-        output: 4096,
-    };
+    const LIMITS: GuestLimits = GuestLimits::without_files(Duration::from_secs(20), 4096);
 
     /// Arguments of a shell, which is the guest here: the lines to run, and one argument for them.
     fn script(lines: &str) -> Vec<String> {
@@ -392,24 +512,61 @@ mod tests {
 
     #[tokio::test]
     async fn dropped_run_kills_the_whole_group() {
-        let (sender, mut pids) = mpsc::channel(1);
+        for lines in [
+            "sleep 600 & echo $!; wait",
+            // A guest that does not end by SIGTERM.
+            "trap '' TERM; sleep 600 & echo $!; wait",
+        ] {
+            let (sender, mut pids) = mpsc::channel(1);
+            let task = tokio::spawn(async move {
+                run(Path::new("/bin/sh"), &script(lines), LIMITS, sender, None).await
+            });
+            let grandchild: i32 = pids.recv().await.unwrap().parse().unwrap();
+            task.abort();
+            let _ = task.await;
+            ended(grandchild).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn guest_with_a_directory_may_write_there_until_it_ends() {
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let path = directory.path().to_owned();
+        let (sender, mut ready) = mpsc::channel(1);
+        let limits = GuestLimits {
+            file: 4096,
+            ..LIMITS
+        };
+        let lines =
+            "trap 'echo end >$HOME/end; exit' TERM; pwd >made; echo; while :; do sleep 0.01; done";
         let task = tokio::spawn(async move {
-            run(
-                Path::new("/bin/sh"),
-                &script("sleep 600 & echo $!; wait"),
-                LIMITS,
-                sender,
-                None,
-            )
-            .await
+            let (program, arguments) = (Path::new("/bin/sh"), script(lines));
+            run_in(&directory, program, &arguments, limits, sender).await
         });
-        let grandchild: i32 = pids.recv().await.unwrap().parse().unwrap();
+        ready.recv().await.unwrap();
+        assert_eq!(
+            fs::read_to_string(path.join("made")).unwrap().trim(),
+            path.to_str().unwrap()
+        );
         task.abort();
         let _ = task.await;
-        let pid = Pid::from_raw(grandchild).unwrap();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(2);
+        while !path.join("end").exists() && path.exists() {
+            assert!(tokio::time::Instant::now() < deadline, "SIGTERM is ignored");
+            sleep(Duration::from_millis(5)).await;
+        }
+        while path.exists() {
+            assert!(tokio::time::Instant::now() < deadline, "files remain");
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Waits until a process has ended.
+    async fn ended(process: i32) {
+        let pid = Pid::from_raw(process).unwrap();
         let deadline = tokio::time::Instant::now() + Duration::from_secs(2);
         // A killed process may remain as a zombie until init reaps it.
-        let is_running = || match fs::read_to_string(format!("/proc/{grandchild}/stat")) {
+        let is_running = || match fs::read_to_string(format!("/proc/{process}/stat")) {
             Ok(stat) => !stat.contains(") Z "),
             Err(_) => {
                 rustix::process::test_kill_process(pid).is_ok() && !Path::new("/proc").exists()

@@ -12,18 +12,16 @@
 
 use std::net::IpAddr;
 use std::path::Path;
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use regex::Regex;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::guests::process::{GuestLimits, GuestOutput, run as run_guest, shown_command};
 use super::guests::raw_sockets::RawSockets;
+use super::guests::raw_text::{parts, without_passwords};
 use super::guests::{Guest, missing};
-use super::limits::RAW_LINE;
 use super::ports::select::PortSelection;
 use super::run::ScanRun;
 use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
@@ -35,10 +33,8 @@ mod report;
 use report::{NmapPort, NmapProgress, NmapReport, NmapScript, discovered_port};
 
 /// The scan itself ends at its `max_scan_time`.
-const LIMITS: GuestLimits = GuestLimits {
-    time: Duration::from_secs(24 * 3600),
-    output: 32 * 1024 * 1024,
-};
+const LIMITS: GuestLimits =
+    GuestLimits::without_files(Duration::from_secs(24 * 3600), 32 * 1024 * 1024);
 
 /// Scripts of a light scan: nothing that contacts other hosts, guesses, or disturbs a service.
 const LIGHT_SCRIPTS: &str =
@@ -547,17 +543,6 @@ fn summary(report: &NmapReport, output: &GuestOutput, ports: usize) -> String {
     text
 }
 
-static USER_OF_URL: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"\b((?:https?|ftps?|[a-z][a-z0-9+.]*)://)[^\s/@"'<>]+@"#).ok());
-
-/// The text with user name and password of its URLs masked.
-fn without_passwords(text: &str) -> String {
-    match USER_OF_URL.as_ref() {
-        Some(pattern) => pattern.replace_all(text, "${1}…@").into_owned(),
-        None => text.to_owned(),
-    }
-}
-
 /// `1-100,443`.
 fn ranges(ports: &[u16]) -> String {
     let mut sorted = ports.to_vec();
@@ -577,20 +562,6 @@ fn ranges(ports: &[u16]) -> String {
         }
     };
     all.iter().map(range).collect::<Vec<_>>().join(",")
-}
-
-/// A line of output in chunks that the raw log keeps in full, cut between elements where possible.
-fn parts(line: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = line;
-    while rest.len() > RAW_LINE {
-        let end = rest.floor_char_boundary(RAW_LINE);
-        let cut = rest[..end].rfind("><").map_or(end, |at| at + 1);
-        parts.push(&rest[..cut]);
-        rest = &rest[cut..];
-    }
-    parts.push(rest);
-    parts
 }
 
 #[cfg(test)]

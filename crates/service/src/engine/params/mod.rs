@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::ScanLimits;
+use super::guests::scan_of;
 use super::pace::requests_per_second;
 use super::ports::select::PortSelection;
 use super::tls::is_test as is_tls_test;
@@ -20,6 +21,7 @@ use scandeck_wire::contract::Tool;
 use scandeck_wire::contract::scan::ONLY_TESTS;
 
 mod authentication;
+pub mod guests;
 pub mod tools;
 pub mod website;
 
@@ -59,7 +61,10 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
         Tool::VIRTUAL_HOSTS => tools::check_virtual_hosts(params).map(Value::Object),
         Tool::SUBDOMAINS => tools::check_subdomains(params).map(Value::Object),
         Tool::PING => tools::check_ping(params).map(Value::Object),
-        other => Err(ParamsError::Value(unknown_tool_message(other.0))),
+        other => match scan_of(other) {
+            Some(scan) => (scan.params)(params),
+            None => Err(ParamsError::Value(unknown_tool_message(other.0))),
+        },
     }
 }
 

@@ -80,7 +80,7 @@ impl<'a> ToolCoverage<'a> {
 }
 
 /// The words that `POST /scans` stored, or those of a list that ships with the service.
-fn words_of(params: &Value, list: &str) -> Vec<String> {
+pub fn words_of(params: &Value, list: &str) -> Vec<String> {
     let stored = params["words"].as_array().into_iter().flatten();
     let words: Vec<String> = stored
         .filter_map(|word| word.as_str().map(str::to_owned))

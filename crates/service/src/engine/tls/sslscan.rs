@@ -16,10 +16,7 @@ use crate::engine::guests::process::{GuestLimits, run as run_guest, shown_comman
 use crate::engine::guests::xml::{XmlElement, XmlNode, read};
 use crate::engine::run::ScanRun;
 
-const LIMITS: GuestLimits = GuestLimits {
-    time: Duration::from_secs(20),
-    output: 2 * 1024 * 1024,
-};
+const LIMITS: GuestLimits = GuestLimits::without_files(Duration::from_secs(20), 2 * 1024 * 1024);
 /// Suites that are kept of a report, whatever it contains.
 const MAX_SUITES: usize = 2000;
 

@@ -6,6 +6,7 @@ use super::{
     Schema, boolean, choice, id, integer, nullable, or_null, request, response, text, tool_params,
     with,
 };
+use crate::engine::guests::GUESTS;
 use scandeck_report::FORMATS;
 use scandeck_wire::contract::{
     RedirectLevel, ResourceType, ResultSummary, SCAN_MINUTES, Scan, ScanCreated, ScanOutput,
@@ -66,7 +67,17 @@ fn tool() -> Value {
         tool(Tool::TLS, "TLS scanner"),
     ];
     let firewall = tool(Tool::FIREWALL, "WAF detector");
-    integer(&format!("The tool: {} or {firewall}.", tools.join(", ")))
+    let scanners = GUESTS
+        .iter()
+        .filter(|(_, guest, _)| guest.row().scan.is_some());
+    let scanners: Vec<String> = scanners
+        .map(|(one, guest, _)| tool(*one, guest.program()))
+        .collect();
+    integer(&format!(
+        "The tool: {} or {firewall}. Where they are installed also {}.",
+        tools.join(", "),
+        scanners.join(", ")
+    ))
 }
 
 fn report_callback() -> Schema {

@@ -21,6 +21,7 @@ pub fn schemas() -> Vec<Schema> {
         virtual_hosts(),
         subdomains(),
         ping(),
+        nuclei(),
         authentication(),
     ]
 }
@@ -40,6 +41,7 @@ fn tool_params() -> Schema {
         "VirtualHosts",
         "Subdomains",
         "Ping",
+        "Nuclei",
     ];
     let tools = tools.map(|tool| reference(&format!("{tool}Params")));
     Schema {
@@ -197,7 +199,7 @@ fn tls() -> Schema {
     });
     params(
         "TlsParams",
-        "the TLS scanner (450)",
+        "the TLS scanner (450) and testssl.sh (10007)",
         fields,
         json!({"scan_type": "light"}),
     )
@@ -210,7 +212,7 @@ fn recon() -> Schema {
         "requests_per_second": request_rate(),
         "authentication": without_credentials(),
     });
-    let tools = "website recon (310) and the WAF detector (500)";
+    let tools = "website recon (310), the WAF detector (500), wapiti (10013), nikto (10014) and httpx (10018)";
     params(
         "ReconParams",
         tools,
@@ -235,7 +237,7 @@ fn fuzzer() -> Schema {
     });
     params(
         "FuzzerParams",
-        "the URL fuzzer (90)",
+        "the URL fuzzer (90) and ffuf (10020), which searches no folders",
         fields,
         json!({"extensions": [".php", ".bak"], "recursion_depth": 1}),
     )
@@ -268,7 +270,7 @@ fn subdomains() -> Schema {
     });
     params(
         "SubdomainsParams",
-        "the subdomain finder (20)",
+        "the subdomain finder (20) and subfinder (10023), which uses no wordlist",
         fields,
         json!({"wordlist_id": 2}),
     )
@@ -286,6 +288,25 @@ fn ping() -> Schema {
         "ping (240), which uses TCP connections",
         fields,
         json!({"port": 443, "count": 4}),
+    )
+}
+
+fn nuclei() -> Schema {
+    let tags = texts(
+        "Tags of the templates to run; by default tech, ssl, exposure and misconfig, which only read. Other tags are active.",
+    );
+    let fields = json!({
+        "scan_type": light(),
+        "preset": preset(),
+        "requests_per_second": request_rate(),
+        "tags": nullable(with(tags, json!({"minItems": 1, "maxItems": 200}))),
+        "authentication": without_credentials(),
+    });
+    params(
+        "NucleiParams",
+        "nuclei (10002)",
+        fields,
+        json!({"tags": ["tech", "exposure"]}),
     )
 }
 

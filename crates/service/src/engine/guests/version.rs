@@ -1,0 +1,74 @@
+//! The version of an installed guest, which also tells it from another program of the same name.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use regex::Regex;
+use tokio::sync::mpsc;
+
+use super::Guest;
+use super::process::{GuestLimits, run_in};
+
+/// testssl.sh first looks for a repository of itself.
+const LIMITS: GuestLimits = GuestLimits {
+    time: Duration::from_secs(20),
+    output: 64 * 1024,
+    memory: 8 << 30,
+    file: 1 << 20,
+};
+
+static NUMBER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\d+\.\d+[0-9A-Za-z.\-]*").ok());
+static ESCAPE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new("\u{1b}\\[[0-9;]*[A-Za-z]").ok());
+
+/// Asks a program for its version; `None` if it is not the guest.
+pub async fn installed_version(guest: Guest, program: &Path) -> Option<String> {
+    let probe = &guest.row().version;
+    let arguments: Vec<String> = probe.arguments.iter().map(|&one| one.to_owned()).collect();
+    let directory = Arc::new(tempfile::tempdir().ok()?);
+    // Nobody reads the lines one by one.
+    let (lines, _) = mpsc::channel(1);
+    let output = run_in(&directory, program, &arguments, LIMITS, lines).await;
+    let output = output.ok()?;
+    parse(&format!("{}\n{}", output.text, output.errors), probe.mark)
+}
+
+/// The first version after the mark.
+fn parse(output: &str, mark: &str) -> Option<String> {
+    let plain = ESCAPE.as_ref()?.replace_all(output, "");
+    let start = plain.to_ascii_lowercase().find(mark)? + mark.len();
+    let found = NUMBER.as_ref()?.find(&plain[start..])?;
+    Some(found.as_str().trim_end_matches(['.', '-']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_follows_the_mark() {
+        for (output, mark, expected) in [
+            (
+                "Nmap version 7.93 ( https://nmap.org )",
+                "nmap version",
+                "7.93",
+            ),
+            ("\u{1b}[0;32m2.0.7\u{1b}[0m\nOpenSSL 3.0.19", "", "2.0.7"),
+            (
+                "#####\n    testssl       3.0.8 from \u{1b}[1mhttps://testssl.sh/",
+                "testssl",
+                "3.0.8",
+            ),
+            ("[INF] Nuclei Engine Version: v3.3.0", "version:", "3.3.0"),
+            ("Nikto main     2.1.5", "nikto", "2.1.5"),
+            ("ffuf version: 2.1.0-dev", "ffuf version:", "2.1.0-dev"),
+        ] {
+            assert_eq!(parse(output, mark).as_deref(), Some(expected), "{output}");
+        }
+        // The HTTP client of Python has the same name.
+        let other = "Usage: httpx [OPTIONS] URL\n\nError: No such option: -e";
+        assert_eq!(parse(other, "version:"), None);
+    }
+}
