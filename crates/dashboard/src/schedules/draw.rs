@@ -57,7 +57,7 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let new = key(cx, Context::Schedules, Action::Item(ItemAction::New));
-    let invitation = match cx.model.has_schedules() {
+    let invitation = match cx.model.has_extensions() {
         true => invite(
             cx,
             "no schedules in this workspace",
@@ -149,7 +149,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
 
 fn target_lines(cx: &Cx<'_>, schedule: &ScanSchedule) -> Vec<String> {
     let Some(ids) = &schedule.target_ids else {
-        return vec!["Targets: all of the workspace at each start".to_owned()];
+        return vec![match &schedule.tag {
+            Some(tag) => format!("Targets: those with #{} at each start", text::clean(tag)),
+            None => "Targets: all of the workspace at each start".to_owned(),
+        }];
     };
     let names = ids.iter().take(SHOWN_TARGETS);
     let mut lines: Vec<String> = names

@@ -8,6 +8,7 @@ pub mod new_scan;
 pub mod reports;
 pub mod scans;
 pub mod schedules;
+pub mod target_tags;
 pub mod targets;
 pub mod team;
 pub mod wordlists;
@@ -48,6 +49,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 pub fn extensions() -> Router<App> {
     team::router()
         .merge(schedules::router())
+        .merge(target_tags::router())
         .merge(imports::router())
 }
 

@@ -16,6 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::new_scan::{check_target, read_scan};
+use super::target_tags::read_tag;
 use super::{RouteResult, no_content, workspace_or_current};
 use crate::api::request::{Fields, Id, QueryParams};
 use crate::errors::{ApiError, shown};
@@ -30,7 +31,7 @@ use scandeck_wire::contract::schedule::{
     DEFAULT_WINDOW, MOST_SCHEDULED_SCANS, MOST_SCHEDULED_TARGETS, SCHEDULES_ROOT, ScanSchedule,
     ScheduleList,
 };
-use scandeck_wire::contract::{NewScan, ScheduleId, Stamp, TargetId};
+use scandeck_wire::contract::{NewScan, ScheduleId, Shared, Stamp, TargetId};
 
 /// Most characters of a name.
 const LONGEST_NAME: usize = 200;
@@ -78,6 +79,7 @@ async fn add(
         recurrence,
         times,
         targets: read_targets(&fields)?,
+        tag: read_schedule_tag(&fields)?,
         scans: read_scans(&app, &fields).await?,
         created_by: identity.name.clone(),
     };
@@ -138,6 +140,7 @@ fn shown_schedule(schedule: &StoredSchedule, zone: &TimeZone) -> ScanSchedule {
         window: window_text(recurrence.window).into(),
         time_zone: zone.iana_name().unwrap_or_default().into(),
         target_ids: schedule.targets.clone(),
+        tag: schedule.tag.clone(),
         scans: schedule.scans.iter().map(shown_scan).collect(),
         is_paused: schedule.is_paused,
         next_start: has_next.then_some(Stamp(*next)),
@@ -240,6 +243,18 @@ fn read_targets(fields: &Fields) -> RouteResult<Option<Vec<TargetId>>> {
             "target_ids: at most {MOST_SCHEDULED_TARGETS} are allowed"
         ))),
     }
+}
+
+/// Reads the tag of the targets, which excludes a list of targets.
+fn read_schedule_tag(fields: &Fields) -> RouteResult<Option<Shared>> {
+    let Some(text) = fields.text("tag")? else {
+        return Ok(None);
+    };
+    if fields.value("target_ids").is_some() {
+        let message = "tag: use either tag or target_ids";
+        return Err(ApiError::bad_request(message));
+    }
+    read_tag("tag", text).map(Some)
 }
 
 /// Reads the scans that each target gets, as `POST /scans` reads them.

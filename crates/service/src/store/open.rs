@@ -97,6 +97,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "imports",
             include_str!("../../assets/migrations/sqlite/0018_imports.sql"),
         ),
+        (
+            "target_tags",
+            include_str!("../../assets/migrations/sqlite/0019_target_tags.sql"),
+        ),
     ])
 });
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   --tool, or the scans of --scan-profile ─┬─► each with each target ─► ids ─► --wait, gate ─► exit code
-//!   --target …, or --all-targets ───────────┘         └─► refused: reported, the others are started
+//!   --target …, --tag or --all-targets ─────┘         └─► refused: reported, the others are started
 //! ```
 
 use std::process::ExitCode;
@@ -17,8 +17,10 @@ use crate::cli::value::number_in;
 use scandeck_client::{ErrorKind, TargetQuery};
 use scandeck_dashboard::config::scan_profiles;
 use scandeck_domain::query::Query;
+use scandeck_wire::contract::target_tags::parse_tag;
 use scandeck_wire::contract::{
-    NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, ScanId, TargetId, Tool, WorkspaceId,
+    NewScan, RedirectLevel, ReportCallback, SCAN_MINUTES, ScanId, Shared, Target, TargetId, Tool,
+    WorkspaceId,
 };
 use scandeck_wire::text::clean_for_print;
 use serde_json::Value;
@@ -27,6 +29,7 @@ use serde_json::Value;
 #[command(after_help = "Examples:
   scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'
   scandeck scans start --scan-profile web --target shop.acme.test --target 10.0.4.7
+  scandeck scans start --scan-profile web --tag prod
   scandeck scans start --scan-profile web --all-targets --workspace \"Acme external\"")]
 pub struct StartArgs {
     /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, …; `scandeck tools` lists all
@@ -75,6 +78,9 @@ pub struct TargetChoice {
     /// Target by name or id, repeatable; the service adds a new name
     #[arg(long, value_name = "NAME|ID")]
     target: Vec<String>,
+    /// All targets with this tag; `scandeck targets tag` adds it to a target
+    #[arg(long, value_name = "TAG", value_parser = parse_tag)]
+    tag: Option<Shared>,
     /// All targets of the workspace that --workspace names
     #[arg(long)]
     all_targets: bool,
@@ -126,6 +132,14 @@ pub struct ChosenTarget {
 }
 
 impl ChosenTarget {
+    fn of(target: Target, workspace: Option<WorkspaceId>) -> Self {
+        Self {
+            name: target.name.to_string(),
+            id: Some(target.id),
+            workspace: workspace.or(Some(target.workspace_id)),
+        }
+    }
+
     fn scan(&self, new: &NewScan) -> NewScan {
         NewScan {
             target_id: self.id,
@@ -140,12 +154,15 @@ impl TargetChoice {
     /// The chosen targets, each once.
     ///
     /// # Errors
-    /// When `--all-targets` has no workspace or no targets, a target does not exist, and those of
-    /// the service.
+    /// When `--all-targets` has no workspace or no targets, no target has the tag, a target does not
+    /// exist, and those of the service.
     pub async fn resolve(&self, session: &HeadlessSession) -> anyhow::Result<Vec<ChosenTarget>> {
         let workspace = session.workspace_id().await?;
         if self.all_targets {
             return all_targets(session, workspace).await;
+        }
+        if let Some(tag) = &self.tag {
+            return tagged_targets(session, workspace, tag).await;
         }
         let mut chosen: Vec<ChosenTarget> = Vec::new();
         for text in &self.target {
@@ -157,11 +174,7 @@ impl TargetChoice {
                 Err(_) => targets::find(session, text).await?,
             };
             let one = match existing {
-                Some(target) => ChosenTarget {
-                    name: target.name.to_string(),
-                    id: Some(target.id),
-                    workspace: workspace.or(Some(target.workspace_id)),
-                },
+                Some(target) => ChosenTarget::of(target, workspace),
                 None => ChosenTarget {
                     name: text.clone(),
                     id: None,
@@ -176,9 +189,37 @@ impl TargetChoice {
         Ok(chosen)
     }
 
-    pub fn is_all(&self) -> bool {
-        self.all_targets
+    /// Whether it means other targets when targets or their tags change.
+    pub fn is_open(&self) -> bool {
+        self.all_targets || self.tag.is_some()
     }
+
+    pub fn tag(&self) -> Option<&Shared> {
+        self.tag.as_ref()
+    }
+}
+
+async fn tagged_targets(
+    session: &HeadlessSession,
+    workspace_id: Option<WorkspaceId>,
+    tag: &Shared,
+) -> anyhow::Result<Vec<ChosenTarget>> {
+    let query = TargetQuery {
+        workspace_id,
+        ..TargetQuery::default()
+    };
+    let mut all = session.client()?.list_all_targets(&query).await?;
+    all.retain(|target| target.tags.contains(tag));
+    if all.is_empty() {
+        let hint = format!(
+            "`scandeck targets tag NAME +{tag}` adds it; only a service of scandeck has tags"
+        );
+        return Err(CliError::new(format!("no target has the tag #{tag}"), hint).into());
+    }
+    let chosen = all
+        .into_iter()
+        .map(|target| ChosenTarget::of(target, workspace_id));
+    Ok(chosen.collect())
 }
 
 async fn all_targets(
@@ -198,11 +239,9 @@ async fn all_targets(
         let hint = "`scandeck targets add NAME` adds a target";
         return Err(CliError::new("the workspace has no targets", hint).into());
     }
-    let chosen = all.into_iter().map(|target| ChosenTarget {
-        name: target.name.to_string(),
-        id: Some(target.id),
-        workspace: Some(workspace),
-    });
+    let chosen = all
+        .into_iter()
+        .map(|target| ChosenTarget::of(target, Some(workspace)));
     Ok(chosen.collect())
 }
 
