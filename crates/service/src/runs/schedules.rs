@@ -18,13 +18,13 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::check_rate;
 use crate::engine::tools::target_refusal;
 use crate::net::address::Address;
-use crate::recurrence::{DueStart, StartTimes, window_text};
 use crate::runs::words::add_words;
 use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::scans::ScanToAdd;
 use crate::store::schedules::{QueuedStart, ScheduledTarget, StoredSchedule, TargetStart};
 use scandeck_wire::contract::{Shared, Tool};
+use scandeck_wire::recurrence::{DueStart, StartTimes, window_text};
 use scandeck_wire::text::plural;
 
 /// How often schedules are read without a notification: other processes change them too, and a

@@ -15,8 +15,8 @@ use super::deletion::is_deleting;
 use super::scans::{ScanToAdd, insert_scan};
 use super::sql::{SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, text, without_nul};
-use crate::recurrence::{Recurrence, StartTimes};
 use scandeck_wire::contract::{RedirectLevel, ScheduleId, Shared, TargetId, WorkspaceId};
+use scandeck_wire::recurrence::{Recurrence, StartTimes};
 
 /// Most schedules of a service.
 pub const MOST_SCHEDULES: i64 = 200;
