@@ -2,6 +2,7 @@
 
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
+use crate::schedules::NO_SCHEDULES;
 use crate::ui::{
     Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
     ViewCache, draw_columns, fact, format, invite, key, pane_of, plain, sampled_items, widest,
@@ -63,9 +64,7 @@ pub(crate) fn draw_list(
             "no schedules in this workspace",
             &format!("{new} creates one"),
         ),
-        false => "this service has no schedules · only the local service and `scandeck serve` \
-                  have them"
-            .to_owned(),
+        false => NO_SCHEDULES.to_owned(),
     };
     let pane = ListPane {
         invitation,

@@ -132,7 +132,7 @@ pub struct ChosenTarget {
 }
 
 impl ChosenTarget {
-    fn of(target: Target, workspace: Option<WorkspaceId>) -> Self {
+    pub fn of(target: Target, workspace: Option<WorkspaceId>) -> Self {
         Self {
             name: target.name.to_string(),
             id: Some(target.id),
@@ -140,7 +140,8 @@ impl ChosenTarget {
         }
     }
 
-    fn scan(&self, new: &NewScan) -> NewScan {
+    /// The scan of this target.
+    pub fn scan(&self, new: &NewScan) -> NewScan {
         NewScan {
             target_id: self.id,
             target_name: self.id.is_none().then(|| self.name.clone()),
@@ -246,7 +247,7 @@ async fn all_targets(
 }
 
 /// The hint after a start whose outcome is unknown.
-const LIST_SCANS: &str = "`scandeck scans list` shows whether it was started";
+pub const LIST_SCANS: &str = "`scandeck scans list` shows whether it was started";
 
 async fn start_one(session: &HeadlessSession, new: &NewScan) -> anyhow::Result<ScanId> {
     let created = match session.client()?.create_scan(new).await {
@@ -376,7 +377,7 @@ async fn start_each(
 }
 
 /// Whether the service refused this scan, and may accept another.
-fn is_about_scan(error: &scandeck_client::Error) -> bool {
+pub fn is_about_scan(error: &scandeck_client::Error) -> bool {
     matches!(
         error.kind,
         ErrorKind::Forbidden | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Invalid

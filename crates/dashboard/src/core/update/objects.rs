@@ -177,7 +177,7 @@ fn new_schedule(model: &mut Model) {
         return no_workspace(model);
     };
     if !model.has_extensions() {
-        return model.notify(Tone::Plain, "this service has no schedules");
+        return model.notify(Tone::Plain, schedules::NO_SCHEDULES);
     }
     let marked = model.cursor(Pane::Targets).chosen();
     let ids = match (marked.many, model.target_at_hand()) {
