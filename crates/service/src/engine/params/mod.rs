@@ -18,6 +18,7 @@ use crate::scope_check::is_this_host;
 use scandeck_wire::contract::Tool;
 
 mod authentication;
+pub mod login;
 pub mod tools;
 pub mod website;
 
