@@ -115,7 +115,7 @@ struct LoginRequest {
     method: Method,
     url: Url,
     headers: HeaderMap,
-    body: Vec<u8>,
+    body: Option<Vec<u8>>,
 }
 
 impl Web<'_> {
@@ -237,19 +237,14 @@ impl Web<'_> {
         let request = login_request(base, step, jar, values)?;
         let shown = format!("{} {}", step.method, without_query(&request.url));
         let answer = self.login_exchange(request).await;
+        let mut missing = None;
         if let Ok(page) = &answer {
             jar.store(page);
-        }
-        let taken = answer.as_ref().ok().map(|page| {
-            let takes = step.takes.iter();
-            takes
-                .map(|take| (take.name.clone(), taken_value(take, page)))
-                .collect::<Vec<_>>()
-        });
-        let taken = taken.unwrap_or_default();
-        for (name, value) in &taken {
-            if let Some(value) = value {
-                values.insert(name.clone(), value.clone());
+            for take in &step.takes {
+                match taken_value(take, page) {
+                    Some(value) => _ = values.insert(take.name.clone(), value),
+                    None => missing = missing.or(Some(&take.name)),
+                }
             }
         }
         // Before any line that may contain them.
@@ -265,8 +260,8 @@ impl Web<'_> {
         if page.status >= 400 {
             return Err(format!("{shown} responds with {}", page.status));
         }
-        match taken.into_iter().find(|(_, value)| value.is_none()) {
-            Some((name, _)) => Err(format!("the answer of {shown} has no {name}")),
+        match missing {
+            Some(name) => Err(format!("the answer of {shown} has no {name}")),
             None => Ok(()),
         }
     }
@@ -292,8 +287,11 @@ impl Web<'_> {
             .client
             .request(method.clone(), url.clone())
             .headers(headers)
-            .body(body)
             .timeout(limit);
+        let sent = match body {
+            Some(bytes) => sent.body(bytes),
+            None => sent,
+        };
         let answer = sent.send().await.map_err(web_error)?;
         let read = WebRequest {
             method: &method,
@@ -367,6 +365,9 @@ fn login_request(
     if !matches!(url.scheme(), "http" | "https") {
         return Err("the URL must begin with http or https".to_owned());
     }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("the URL must have no user name and no password".to_owned());
+    }
     let mut headers = HeaderMap::new();
     for (name, value) in &given {
         let invalid = |_| format!("the name of the header {name} is invalid");
@@ -376,11 +377,7 @@ fn login_request(
     if let Some(cookies) = jar.line(&url) {
         headers.append(COOKIE, sensitive("cookie", &cookies)?);
     }
-    let (bytes, kind) = match body {
-        Some((bytes, kind)) => (bytes, Some(kind)),
-        None => (Vec::new(), None),
-    };
-    if let Some(kind) = kind {
+    if let Some((_, kind)) = &body {
         let default = HeaderValue::from_static(kind);
         headers.entry(CONTENT_TYPE).or_insert(default);
     }
@@ -388,7 +385,7 @@ fn login_request(
         method: step.method.clone(),
         url,
         headers,
-        body: bytes,
+        body: body.map(|(bytes, _)| bytes),
     })
 }
 
