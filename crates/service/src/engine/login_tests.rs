@@ -17,7 +17,7 @@ const PAGES: usize = 30;
 
 /// A site that shows its pages to a session only.
 #[derive(Default)]
-struct Site {
+struct LoginSite {
     /// Requests that are left of the session.
     left: Mutex<usize>,
     /// Requests of a session.
@@ -29,7 +29,7 @@ struct Site {
     shown: AtomicUsize,
 }
 
-impl Site {
+impl LoginSite {
     async fn start(lifetime: usize) -> (Arc<Self>, u16) {
         let site = Arc::new(Self {
             lifetime,
@@ -131,7 +131,7 @@ fn params(password: &str, text: &str) -> Value {
 
 #[tokio::test]
 async fn session_that_ends_is_renewed_and_no_page_is_read_as_a_stranger() {
-    let (site, port) = Site::start(20).await;
+    let (site, port) = LoginSite::start(20).await;
     let result = website(port, params(PASSWORD, "Sign out")).run().await;
     result.check();
     let logins = site.logins.load(Ordering::Relaxed);
@@ -152,7 +152,7 @@ async fn session_that_ends_is_renewed_and_no_page_is_read_as_a_stranger() {
 
 #[tokio::test]
 async fn failed_log_in_is_named_and_nothing_is_scanned() {
-    let (site, port) = Site::start(20).await;
+    let (site, port) = LoginSite::start(20).await;
     let why = |result: super::testing::ScanResult| match result.outcome {
         ScanOutcome::AuthFailed(why) => why,
         other => panic!("{other:?}"),
@@ -180,7 +180,7 @@ async fn failed_log_in_is_named_and_nothing_is_scanned() {
 
 #[tokio::test]
 async fn session_that_ends_at_once_is_given_up_with_its_reason() {
-    let (site, port) = Site::start(2).await;
+    let (site, port) = LoginSite::start(2).await;
     let result = website(port, params(PASSWORD, "Sign out")).run().await;
     assert_eq!(site.logins.load(Ordering::Relaxed), 5);
     let reason = "the session ended again after 5 log-ins";

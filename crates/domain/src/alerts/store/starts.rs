@@ -49,7 +49,7 @@ pub struct KnownSchedule {
 
 /// A scan that waits until its target is free.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QueuedScan {
+pub struct WaitingScan {
     id: i64,
     pub schedule: String,
     pub target: TargetId,
@@ -206,13 +206,13 @@ impl ScheduleStarts {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub async fn queued(&mut self) -> Result<Vec<QueuedScan>, StoreError> {
+    pub async fn queued(&mut self) -> Result<Vec<WaitingScan>, StoreError> {
         let failed = StoreError::of(&self.file.path);
         let rows = sqlx::query("SELECT id, schedule, target, scan FROM queued_scans ORDER BY id")
             .fetch_all(&mut self.file.connection)
             .await;
-        let read = |row: &SqliteRow| -> sqlx::Result<QueuedScan> {
-            Ok(QueuedScan {
+        let read = |row: &SqliteRow| -> sqlx::Result<WaitingScan> {
+            Ok(WaitingScan {
                 id: row.try_get(0)?,
                 schedule: row.try_get(1)?,
                 target: TargetId(row.try_get(2)?),
@@ -228,12 +228,12 @@ impl ScheduleStarts {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn take(&mut self, queued: &QueuedScan, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn take(&mut self, queued: &WaitingScan, now: Timestamp) -> Result<(), StoreError> {
         let failed = StoreError::of(&self.file.path);
         self.remove(queued, now).await.map_err(failed)
     }
 
-    async fn remove(&mut self, queued: &QueuedScan, now: Timestamp) -> sqlx::Result<()> {
+    async fn remove(&mut self, queued: &WaitingScan, now: Timestamp) -> sqlx::Result<()> {
         sqlx::query("DELETE FROM queued_scans WHERE id = ?")
             .bind(queued.id)
             .execute(&mut self.file.connection)
@@ -250,7 +250,7 @@ impl ScheduleStarts {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn put_back(&mut self, queued: &QueuedScan) -> Result<(), StoreError> {
+    pub async fn put_back(&mut self, queued: &WaitingScan) -> Result<(), StoreError> {
         let failed = StoreError::of(&self.file.path);
         let insert = "INSERT INTO queued_scans (id, schedule, target, scan) VALUES (?, ?, ?, ?)";
         let inserted = sqlx::query(insert)

@@ -36,7 +36,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 const TRUSTED: Duration = Duration::from_secs(2);
 
 /// The credentials of a scan, and its session.
-pub(super) struct Session {
+pub(super) struct ScanSession {
     sent: std::sync::Mutex<SentHeaders>,
     /// The number of log-ins; locked during one.
     logins: Mutex<u32>,
@@ -60,7 +60,7 @@ struct SentHeaders {
     number: u32,
 }
 
-impl Session {
+impl ScanSession {
     /// A scan without a log-in sends these headers from the beginning.
     pub fn new(headers: Vec<(HeaderName, HeaderValue)>) -> Self {
         let sent = SentHeaders { headers, number: 0 };

@@ -41,7 +41,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use url::{Origin, Url};
 
-use self::login::Session;
+use self::login::ScanSession;
 use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
 use super::header_values;
@@ -261,7 +261,7 @@ pub struct Web<'a> {
     rate: Option<u32>,
     scan_pace: RequestPace,
     authentication: Authentication,
-    session: Session,
+    session: ScanSession,
     /// Credentials are sent to these origins only: that of the target URL, or of a host without
     /// scheme over https and http.
     origins: Vec<Origin>,
@@ -300,7 +300,7 @@ impl<'a> Web<'a> {
             run,
             rate: requests_per_second,
             scan_pace: RequestPace::new(requests_per_second),
-            session: Session::new(authentication.headers.clone()),
+            session: ScanSession::new(authentication.headers.clone()),
             authentication,
             origins: urls.map(|url| url.origin()).collect(),
             home: OnceLock::new(),

@@ -17,7 +17,7 @@ use crate::cli::dashboard::headless::start::{ChosenTarget, LIST_SCANS, is_about_
 use crate::cli::error::CliError;
 use scandeck_client::{Client, ScanQuery, TargetQuery};
 use scandeck_dashboard::config::WatchedSchedule;
-use scandeck_domain::alerts::{QueuedScan, ScheduleStarts};
+use scandeck_domain::alerts::{ScheduleStarts, WaitingScan};
 use scandeck_domain::triage::identity::asset;
 use scandeck_wire::contract::{NewScan, ScanStatus, Target, TargetId, Tool, WorkspaceId};
 use scandeck_wire::recurrence::{DueStart, window_text};
@@ -213,10 +213,10 @@ async fn active_targets(
 async fn start_one(
     client: &Client,
     starts: &mut ScheduleStarts,
-    queued: &QueuedScan,
+    queued: &WaitingScan,
 ) -> anyhow::Result<bool> {
     starts.take(queued, Timestamp::now()).await?;
-    let QueuedScan {
+    let WaitingScan {
         schedule,
         target,
         scan,
