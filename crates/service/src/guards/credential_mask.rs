@@ -6,9 +6,9 @@
 //!   engine ─► ScanEvent, status message ─────┴─► the same with ••• ─► store
 //! ```
 //!
-//! A credential is the value of a header, the part of it after a scheme (`Bearer`), each value in the
-//! steps of a log-in and each that it takes from an answer, the value of a cookie, the password in Basic, and each long part of a compound value, such as the signature of
-//! a JWT. It is found
+//! A credential is the value of a header, the part of it after a scheme (`Bearer`), each value in
+//! the steps of a log-in and each that it takes from an answer, the value of a cookie, the password
+//! in Basic, and each long part of a compound value, such as the signature of a JWT. It is found
 //!
 //! - in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
 //!   mix,

@@ -1,5 +1,6 @@
-//! `/scandeck/v1/targets/{id}/tags`: tags of targets (`contract/target_tags.rs`, `docs/service.md`).
-//! The endpoint is beside the API v2, and not in its document; `GET /targets` shows the tags.
+//! `/scandeck/v1/targets/{id}/tags`: tags of targets (`contract/target_tags.rs`,
+//! `docs/service.md`). The endpoint is beside the API v2, and not in its document; `GET /targets`
+//! shows the tags.
 
 use axum::extract::State;
 use axum::routing::post;

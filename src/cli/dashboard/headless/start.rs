@@ -155,8 +155,8 @@ impl TargetChoice {
     /// The chosen targets, each once.
     ///
     /// # Errors
-    /// When `--all-targets` has no workspace or no targets, no target has the tag, a target does not
-    /// exist, and those of the service.
+    /// When `--all-targets` has no workspace or no targets, no target has the tag, a target does
+    /// not exist, and those of the service.
     pub async fn resolve(&self, session: &HeadlessSession) -> anyhow::Result<Vec<ChosenTarget>> {
         let workspace = session.workspace_id().await?;
         if self.all_targets {

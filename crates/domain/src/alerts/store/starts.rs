@@ -1,5 +1,5 @@
-//! The schedules that `scandeck watch` starts: when each started last, and the scans that wait until
-//! their target is free.
+//! The schedules that `scandeck watch` starts: when each started last, and the scans that wait
+//! until their target is free.
 //!
 //! ```text
 //!   lease: one process at a time ─► known: done ─► due ─► start: done is moved, scans are queued, in one transaction

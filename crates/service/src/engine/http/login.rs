@@ -9,106 +9,21 @@
 //! The steps are the only requests of a scan that are not GET, HEAD or OPTIONS: whoever starts the
 //! scan wrote them. They go to hosts in the scope only, without HTTP/2 and older TLS.
 
-use std::collections::BTreeMap;
-use std::sync::{MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
-
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
-use tokio::sync::Mutex;
 use url::Url;
 
+use super::cookie_jar::{CookieJar, set_cookies};
 use super::{
     AttemptLimits, HttpPage, MAX_BODY, SendLimits, Web, WebAnswer, WebError, WebRequest, web_error,
 };
 use crate::engine::LearnedSecret;
-use crate::engine::params::login::{
-    FilledStep, LoginSequence, LoginStep, TakenValue, TakenValues, ValueSource, filled,
-};
+use crate::engine::params::login::{FilledStep, LoginSequence, LoginStep};
+use crate::engine::params::taken_values::{TakenValue, TakenValues, ValueSource, filled};
 use scandeck_wire::text::plural;
 
 /// Log-ins of one scan: a session that ends more often is given up.
 const MOST_LOGINS: u32 = 5;
-/// How often the session is checked without a reason.
-const CHECK_INTERVAL: Duration = Duration::from_secs(30);
-/// How long a check is trusted that passed although an answer looked as if the session had ended:
-/// several paths may not be for this user.
-const TRUSTED: Duration = Duration::from_secs(2);
-
-/// The credentials of a scan, and its session.
-pub(super) struct ScanSession {
-    sent: std::sync::Mutex<SentHeaders>,
-    /// The number of log-ins; locked during one.
-    logins: Mutex<u32>,
-    checks: std::sync::Mutex<SessionChecks>,
-    /// Why the scan is no longer logged in.
-    ended: OnceLock<String>,
-}
-
-/// The times of the last checks.
-#[derive(Clone, Copy, Default)]
-struct SessionChecks {
-    last: Option<Instant>,
-    /// The last one that passed although an answer looked as if the session had ended.
-    confirmed: Option<Instant>,
-}
-
-#[derive(Clone, Default)]
-struct SentHeaders {
-    headers: Vec<(HeaderName, HeaderValue)>,
-    /// Increases with each log-in.
-    number: u32,
-}
-
-impl ScanSession {
-    /// A scan without a log-in sends these headers from the beginning.
-    pub fn new(headers: Vec<(HeaderName, HeaderValue)>) -> Self {
-        let sent = SentHeaders { headers, number: 0 };
-        Self {
-            sent: std::sync::Mutex::new(sent),
-            logins: Mutex::new(0),
-            checks: std::sync::Mutex::default(),
-            ended: OnceLock::new(),
-        }
-    }
-
-    /// The headers of each request to the target.
-    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        sent.headers.clone()
-    }
-
-    /// Differs after each log-in.
-    pub fn number(&self) -> u32 {
-        let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        sent.number
-    }
-
-    /// Why the scan is no longer logged in, if it is not.
-    pub fn end(&self) -> Option<&String> {
-        self.ended.get()
-    }
-
-    fn begin(&self, headers: Vec<(HeaderName, HeaderValue)>) {
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = sent.number + 1;
-        *sent = SentHeaders { headers, number };
-    }
-
-    fn checks(&self) -> MutexGuard<'_, SessionChecks> {
-        self.checks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether the session must be checked after an answer.
-    fn is_check_due(&self, looks_ended: bool) -> bool {
-        let SessionChecks { last, confirmed } = *self.checks();
-        let (before, time) = match looks_ended {
-            true => (confirmed, TRUSTED),
-            false => (last, CHECK_INTERVAL),
-        };
-        before.is_none_or(|before| before.elapsed() > time)
-    }
-}
 
 /// A request of a log-in.
 struct LoginRequest {
@@ -163,7 +78,7 @@ impl Web<'_> {
         match self.check_session(login).await {
             Ok(Some(_)) => {}
             Ok(None) if looks_ended => {
-                self.session.checks().confirmed = Some(Instant::now());
+                self.session.confirm();
                 return false;
             }
             Ok(None) | Err(_) => return false,
@@ -186,7 +101,7 @@ impl Web<'_> {
 
     async fn give_up(&self, why: String) -> bool {
         let line = format!("The scan sends no further requests: {why}.");
-        let _ = self.session.ended.set(why);
+        self.session.give_up(why);
         self.run.info(line).await;
         false
     }
@@ -344,7 +259,7 @@ impl Web<'_> {
         let answer = self
             .attempt(&Method::GET, &url, &HeaderMap::new(), limits)
             .await;
-        self.session.checks().last = Some(Instant::now());
+        self.session.record_check();
         let page = answer?;
         Ok(check.failure(page.status, &page.text()))
     }
@@ -437,113 +352,6 @@ fn named(values: &TakenValues) -> impl Iterator<Item = LearnedSecret> {
     })
 }
 
-/// The cookies of a log-in.
-#[derive(Default)]
-struct CookieJar(BTreeMap<CookieKey, JarCookie>);
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct CookieKey {
-    domain: String,
-    name: String,
-}
-
-struct JarCookie {
-    value: String,
-    /// Not for hosts below the domain.
-    is_host_only: bool,
-}
-
-/// A line `Set-Cookie`.
-struct SetCookie {
-    name: String,
-    value: String,
-    domain: Option<String>,
-    is_deleted: bool,
-}
-
-impl CookieJar {
-    /// Stores the cookies of an answer.
-    fn store(&mut self, page: &HttpPage) {
-        let host = page.url.host_str().unwrap_or_default();
-        for cookie in set_cookies(page) {
-            let domain = cookie.domain.filter(|domain| is_within(host, domain));
-            let is_host_only = domain.is_none();
-            let key = CookieKey {
-                domain: domain.unwrap_or_else(|| host.to_owned()),
-                name: cookie.name,
-            };
-            match cookie.is_deleted {
-                true => _ = self.0.remove(&key),
-                false => {
-                    let value = cookie.value;
-                    self.0.insert(
-                        key,
-                        JarCookie {
-                            value,
-                            is_host_only,
-                        },
-                    );
-                }
-            }
-        }
-    }
-
-    /// The header with the cookies for a URL.
-    fn line(&self, url: &Url) -> Option<String> {
-        let host = url.host_str().unwrap_or_default();
-        let is_for_host = |(key, cookie): &(&CookieKey, &JarCookie)| match cookie.is_host_only {
-            true => key.domain == host,
-            false => is_within(host, &key.domain),
-        };
-        let cookies = self.0.iter().filter(is_for_host);
-        let pairs: Vec<String> = cookies
-            .map(|(key, cookie)| format!("{}={}", key.name, cookie.value))
-            .collect();
-        Some(pairs.join("; ")).filter(|line| !line.is_empty())
-    }
-
-    fn secrets(&self) -> impl Iterator<Item = LearnedSecret> {
-        self.0.iter().map(|(key, cookie)| LearnedSecret {
-            name: key.name.clone(),
-            value: cookie.value.clone(),
-        })
-    }
-}
-
-fn set_cookies(page: &HttpPage) -> impl Iterator<Item = SetCookie> {
-    page.all("set-cookie").filter_map(|line| {
-        let mut parts = line.split(';');
-        let (name, value) = parts.next()?.split_once('=')?;
-        let mut cookie = SetCookie {
-            name: name.trim().to_owned(),
-            value: value.trim().to_owned(),
-            domain: None,
-            is_deleted: value.trim().is_empty(),
-        };
-        for attribute in parts {
-            let (key, text) = attribute.split_once('=').unwrap_or((attribute, ""));
-            match key.trim().to_ascii_lowercase().as_str() {
-                "domain" => {
-                    let domain = text.trim().trim_start_matches('.').to_ascii_lowercase();
-                    cookie.domain = Some(domain).filter(|domain| domain.contains('.'));
-                }
-                "max-age" => {
-                    let seconds = text.trim().parse::<i64>();
-                    cookie.is_deleted |= seconds.is_ok_and(|seconds| seconds <= 0);
-                }
-                _ => {}
-            }
-        }
-        Some(cookie)
-    })
-}
-
-/// Whether a host is a domain, or below it.
-fn is_within(host: &str, domain: &str) -> bool {
-    let below = host.strip_suffix(domain);
-    below.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -560,27 +368,6 @@ mod tests {
             body: body.as_bytes().to_vec(),
             fault: None,
         }
-    }
-
-    #[test]
-    fn cookies_belong_to_their_host_or_domain() {
-        let mut jar = CookieJar::default();
-        let set = [
-            "sid=1; Path=/; HttpOnly",
-            "sso=2; Domain=.acme.test",
-            "evil=3; Domain=other.test",
-            "old=4",
-        ];
-        jar.store(&page("https://login.acme.test/", &set, ""));
-        jar.store(&page("https://login.acme.test/", &["old=; Max-Age=0"], ""));
-        let line = |url: &str| jar.line(&Url::parse(url).unwrap());
-        assert_eq!(
-            line("https://login.acme.test/a").as_deref(),
-            Some("sso=2; evil=3; sid=1")
-        );
-        assert_eq!(line("https://shop.acme.test/").as_deref(), Some("sso=2"));
-        assert_eq!(line("https://other.test/"), None);
-        assert_eq!(line("https://badacme.test/"), None);
     }
 
     #[test]

@@ -17,7 +17,9 @@
 //! TLS scanner checks them). A server that refuses current TLS is read over an older protocol
 //! ([`LegacyHttp`]).
 
+mod cookie_jar;
 mod login;
+mod session;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -41,7 +43,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use url::{Origin, Url};
 
-use self::login::ScanSession;
+use self::session::ScanSession;
 use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
 use super::header_values;

@@ -19,6 +19,7 @@ use scandeck_wire::contract::Tool;
 
 mod authentication;
 pub mod login;
+pub mod taken_values;
 pub mod tools;
 pub mod website;
 

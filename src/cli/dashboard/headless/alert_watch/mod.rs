@@ -61,7 +61,8 @@ pub struct AlertWatchArgs {
 /// Sends alerts, and starts schedules, until the command is stopped.
 ///
 /// # Errors
-/// When there is no rule and no schedule, the service rejects the key, and with `--once` every error.
+/// When there is no rule and no schedule, the service rejects the key, and with `--once` every
+/// error.
 pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let plan = AlertPlan::clone(&session.config.screen.alerts);

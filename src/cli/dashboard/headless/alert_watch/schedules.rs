@@ -1,5 +1,5 @@
-//! Schedules of the configuration, which `scandeck watch --schedules` starts at a service that has none
-//! itself.
+//! Schedules of the configuration, which `scandeck watch --schedules` starts at a service that has
+//! none itself.
 //!
 //! ```text
 //!   due? ─► targets ─► one scan for each target and tool ─► queue, in a file
@@ -34,8 +34,8 @@ impl<'a> ScheduleWatch<'a> {
     /// The schedules of the configuration.
     ///
     /// # Errors
-    /// When there is none, one is for all targets of a workspace that is not named, or the profile is
-    /// read-only.
+    /// When there is none, one is for all targets of a workspace that is not named, or the profile
+    /// is read-only.
     pub fn of(session: &'a HeadlessSession) -> Result<Self, CliError> {
         session.require_writable()?;
         let schedules = session.config.schedules.as_slice();
@@ -55,8 +55,8 @@ impl<'a> ScheduleWatch<'a> {
         Ok(Self { session, schedules })
     }
 
-    /// Starts the schedules that are due, and the scans whose targets are free. The workspaces of the
-    /// service were listed before.
+    /// Starts the schedules that are due, and the scans whose targets are free. The workspaces of
+    /// the service were listed before.
     ///
     /// # Errors
     /// When the service has schedules itself, and those of the service and the file of starts.
@@ -205,8 +205,8 @@ async fn active_targets(
     Ok(active)
 }
 
-/// Starts a waiting scan; returns whether its target has an active scan now. A scan that the service
-/// refuses is not tried again.
+/// Starts a waiting scan; returns whether its target has an active scan now. A scan that the
+/// service refuses is not tried again.
 ///
 /// # Errors
 /// When the service cannot be reached; then the scan waits for the next look.
