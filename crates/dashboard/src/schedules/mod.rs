@@ -14,7 +14,7 @@ use crate::model::PaneItem;
 use scandeck_wire::contract::schedule::ScanSchedule;
 use serde_json::Value;
 
-/// What is said of another service.
+/// The notice about a service without schedules.
 pub(crate) const NO_SCHEDULES: &str = "this service has no schedules · \
      `scandeck watch --schedules` starts those of the configuration";
 
