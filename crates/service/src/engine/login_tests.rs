@@ -12,8 +12,6 @@ use super::hostile_tests::{ok, redirect, request, server, website};
 
 const PASSWORD: &str = "s3cret-pw";
 const TOKEN: &str = "tok12345";
-/// Pages beside the start page.
-const PAGES: usize = 30;
 
 /// A site that shows its pages to a session only.
 #[derive(Default)]
@@ -22,6 +20,8 @@ struct LoginSite {
     left: Mutex<usize>,
     /// Requests of a session.
     lifetime: usize,
+    /// Pages beside the start page.
+    pages: usize,
     logins: AtomicUsize,
     /// Answers to strangers.
     strangers: AtomicUsize,
@@ -30,9 +30,10 @@ struct LoginSite {
 }
 
 impl LoginSite {
-    async fn start(lifetime: usize) -> (Arc<Self>, u16) {
+    async fn start(lifetime: usize, pages: usize) -> (Arc<Self>, u16) {
         let site = Arc::new(Self {
             lifetime,
+            pages,
             ..Self::default()
         });
         let serving = Arc::clone(&site);
@@ -82,7 +83,7 @@ impl LoginSite {
         }
         *left -= 1;
         self.shown.fetch_add(1, Ordering::Relaxed);
-        let links: String = (1..=PAGES)
+        let links: String = (1..=self.pages)
             .map(|number| format!("<a href=\"/p{number}\">{number}</a>"))
             .collect();
         ok("text/html", &format!("<p>{path}</p>{links}<a>Sign out</a>"))
@@ -131,7 +132,7 @@ fn params(password: &str, text: &str) -> Value {
 
 #[tokio::test]
 async fn session_that_ends_is_renewed_and_no_page_is_read_as_a_stranger() {
-    let (site, port) = LoginSite::start(20).await;
+    let (site, port) = LoginSite::start(20, 30).await;
     let result = website(port, params(PASSWORD, "Sign out")).run().await;
     result.check();
     let logins = site.logins.load(Ordering::Relaxed);
@@ -140,7 +141,7 @@ async fn session_that_ends_is_renewed_and_no_page_is_read_as_a_stranger() {
     assert!(has_line("Logged in by 2 steps"), "{:?}", result.info);
     assert!(has_line("logged in again (log-in 2)"), "{:?}", result.info);
     let raw = result.raw.join("\n");
-    for number in 1..=PAGES {
+    for number in 1..=site.pages {
         let page = format!("/p{number} -> 200 ");
         assert!(raw.contains(&page), "{page}: {raw}");
     }
@@ -152,7 +153,7 @@ async fn session_that_ends_is_renewed_and_no_page_is_read_as_a_stranger() {
 
 #[tokio::test]
 async fn failed_log_in_is_named_and_nothing_is_scanned() {
-    let (site, port) = LoginSite::start(20).await;
+    let (site, port) = LoginSite::start(20, 30).await;
     let why = |result: super::testing::ScanResult| match result.outcome {
         ScanOutcome::AuthFailed(why) => why,
         other => panic!("{other:?}"),
@@ -180,7 +181,7 @@ async fn failed_log_in_is_named_and_nothing_is_scanned() {
 
 #[tokio::test]
 async fn session_that_ends_at_once_is_given_up_with_its_reason() {
-    let (site, port) = LoginSite::start(2).await;
+    let (site, port) = LoginSite::start(2, 150).await;
     let result = website(port, params(PASSWORD, "Sign out")).run().await;
     assert_eq!(site.logins.load(Ordering::Relaxed), 5);
     let reason = "the session ended again after 5 log-ins";
