@@ -25,8 +25,6 @@ struct LoginSite {
     logins: AtomicUsize,
     /// Answers to strangers.
     strangers: AtomicUsize,
-    /// Pages for a session.
-    shown: AtomicUsize,
 }
 
 impl LoginSite {
@@ -82,7 +80,6 @@ impl LoginSite {
             return redirect("/login");
         }
         *left -= 1;
-        self.shown.fetch_add(1, Ordering::Relaxed);
         let links: String = (1..=self.pages)
             .map(|number| format!("<a href=\"/p{number}\">{number}</a>"))
             .collect();
