@@ -1,10 +1,28 @@
 //! Targets.
 
 use scandeck::client::{ErrorKind, TargetQuery};
+use scandeck::contract::target_tags::TagChange;
 use scandeck::contract::{NewTarget, TargetId, TargetType, WorkspaceId};
 
 use super::{assert_refused, client, create_target, start_scan};
 use crate::service::TestService;
+
+#[tokio::test]
+async fn tags_of_target_are_changed_and_read_with_it() {
+    let service = TestService::new().await;
+    let client = client(&service);
+    let id = create_target(&client, "127.0.0.1").await;
+    assert!(client.get_target(id).await.unwrap().tags.is_empty());
+    let change = TagChange::parse(["prod", "web"]).unwrap();
+    let tags = client.change_target_tags(id, &change).await.unwrap();
+    assert_eq!(tags, ["prod", "web"]);
+    let change = TagChange::parse(["-web"]).unwrap();
+    client.change_target_tags(id, &change).await.unwrap();
+    assert_eq!(client.get_target(id).await.unwrap().tags, ["prod"]);
+    let missing = client.change_target_tags(TargetId(99), &change).await;
+    assert_eq!(missing.unwrap_err().kind, ErrorKind::NotFound);
+    service.stop().await;
+}
 
 #[tokio::test]
 async fn target_created_lists_by_each_parameter_and_deletes() {

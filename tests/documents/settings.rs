@@ -8,14 +8,16 @@ use std::path::Path;
 use scandeck::config::alerts::{RuleSettings, WebhookFormat};
 use scandeck::config::file::{CommandEntry, ConfigFile, Profile};
 use scandeck::config::{Config, Environment, Flags};
+use scandeck::contract::schedule::DEFAULT_WINDOW;
 use scandeck::contract::{RedirectLevel, SCAN_MINUTES};
 
 use super::read;
 
 const SCAN_PROFILES: &str = "[[scan_profiles.NAME]]";
+const SCHEDULES: &str = "[schedules.NAME]";
 
 /// The tables of the file, as the headings of the page name them.
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     "",
     "[captures]",
     "[alerts]",
@@ -23,6 +25,7 @@ const TABLES: [&str; 8] = [
     "[alerts.webhooks.NAME]",
     "[[commands]]",
     SCAN_PROFILES,
+    SCHEDULES,
     "[profiles.NAME]",
 ];
 
@@ -90,6 +93,18 @@ fn needed(table: &str, name: &str) -> &'static str {
         ("[alerts.webhooks.NAME]", "format" | "insecure_http") => "url = \"https://a.test/\"",
         // Every scan has a tool.
         (SCAN_PROFILES, name) if name != "tool" => "tool = 170",
+        // Every schedule has a scan profile and an interval.
+        (SCHEDULES, "scan_profile") => "every = \"1d\"\n[[scan_profiles.web]]\ntool = 170",
+        (SCHEDULES, "every") => "scan_profile = \"web\"\n[[scan_profiles.web]]\ntool = 170",
+        (SCHEDULES, "profile") => {
+            "scan_profile = \"web\"\nevery = \"1d\"\n[[scan_profiles.web]]\ntool = 170\n[profiles.prod]"
+        }
+        (SCHEDULES, "first") => {
+            "scan_profile = \"web\"\nevery = \"1d\"\nat = \"02:00\"\n[[scan_profiles.web]]\ntool = 170"
+        }
+        (SCHEDULES, _) => {
+            "scan_profile = \"web\"\nevery = \"1d\"\n[[scan_profiles.web]]\ntool = 170"
+        }
         _ => "",
     }
 }
@@ -190,6 +205,13 @@ fn defaults() -> BTreeMap<&'static str, String> {
         ("max_scan_time", SCAN_MINUTES.end().to_string()),
         ("redirect_level", RedirectLevel::SameDomain.to_string()),
         ("scan_original_url", false.to_string()),
+        ("profile", "every service".to_owned()),
+        ("scan_profile", "none".to_owned()),
+        ("targets", "all of the workspace".to_owned()),
+        ("every", "none".to_owned()),
+        ("at", "the present time".to_owned()),
+        ("first", "today or tomorrow".to_owned()),
+        ("window", DEFAULT_WINDOW.to_owned()),
         ("base_url", or(profile.base_url, "none")),
         ("local", profile.local.to_string()),
         (
@@ -240,6 +262,7 @@ fn settings(table: &str) -> Vec<String> {
             "commands",
             "profiles",
             "scan_profiles",
+            "schedules",
         ],
         "[alerts]" => &["rules", "webhooks"],
         _ => &[],

@@ -20,6 +20,7 @@ mod stores;
 mod triage;
 mod version;
 mod watch;
+mod watched_schedules;
 
 use std::path::Path;
 use std::process::Stdio;

@@ -58,6 +58,30 @@ async fn profile_starts_its_scans_of_each_target() {
 }
 
 #[tokio::test]
+async fn profile_starts_its_scans_of_the_targets_with_a_tag() {
+    let cli = with_profiles().await;
+    cli.does(&["targets", "add", "127.0.0.1", "localhost"])
+        .await;
+    let tag = ["targets", "tag", "localhost"];
+    let tags = cli.does(&[&tag[..], &["+prod", "web"]].concat()).await;
+    assert_eq!(tags, "#prod #web\n");
+    assert_eq!(cli.does(&["targets", "tag", "2", "-web"]).await, "#prod\n");
+    let table = cli.does(&["targets", "list"]).await;
+    assert!(table.contains("TAGS") && table.contains("#prod"), "{table}");
+    let started = cli.json(&[&START[..], &["--tag", "prod"]].concat()).await;
+    let scans = started.as_array().unwrap();
+    assert!(
+        scans.len() == 2 && scans.iter().all(|scan| scan["target_id"] == 2),
+        "{started}"
+    );
+    let none = cli.run(&[&START[..], &["--tag", "old"]].concat()).await;
+    none.refused(1, "no target has the tag #old");
+    let flag = cli.run(&[&tag[..], &["+prod", "--json"]].concat()).await;
+    flag.refused(2, "flags go before the target");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn refused_scan_of_a_profile_leaves_the_others() {
     let cli = with_profiles().await;
     let targets = ["--target", "127.0.0.1", "--target", "192.0.2.1"];

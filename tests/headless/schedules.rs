@@ -65,6 +65,14 @@ async fn schedule_is_added_listed_paused_resumed_and_deleted() {
     cli.does(&["schedules", "delete", "1", "--yes"]).await;
     let gone = cli.run(&["schedules", "show", "1"]).await;
     gone.refused(1, "`scandeck schedules list` lists schedules");
+    cli.does(&["targets", "tag", "127.0.0.1", "+prod"]).await;
+    let tagged = cli.json(&[&add[..], &["--tag", "#Prod"]].concat()).await;
+    assert_eq!(
+        (&tagged["tag"], tagged.get("target_ids")),
+        (&json!("prod"), None)
+    );
+    let table = cli.does(&["schedules", "list"]).await;
+    assert!(table.contains("#prod"), "{table}");
     let invalid = cli.run(&[&add[..5], &["1y"], &all].concat()).await;
     invalid.refused(1, "every: `1y` is not valid");
     cli.service.stop().await;
@@ -72,18 +80,27 @@ async fn schedule_is_added_listed_paused_resumed_and_deleted() {
 
 #[tokio::test]
 async fn foreign_service_is_named_and_receives_no_further_request() {
-    let server = MockServer::start().await;
-    let workspaces = ResponseTemplate::new(200).set_body_json(json!({"data": []}));
-    Mock::given(method("GET"))
-        .and(path("/api/v2/workspaces"))
-        .respond_with(workspaces)
-        .mount(&server)
-        .await;
-    let home = tempfile::tempdir().unwrap();
-    let mut list = command(home.path(), &["schedules", "list"]);
-    list.env("SCANDECK_BASE_URL", server.uri())
-        .env("SCANDECK_API_KEY", "key");
-    run(&mut list).await.refused(1, "has no schedules");
-    let requests = server.received_requests().await.unwrap();
-    assert_eq!(requests.len(), 1, "{requests:?}");
+    for args in [
+        &["schedules", "list"][..],
+        &["targets", "tag", "shop.test", "+prod"],
+    ] {
+        let server = MockServer::start().await;
+        let workspaces = ResponseTemplate::new(200).set_body_json(json!({"data": []}));
+        Mock::given(method("GET"))
+            .and(path("/api/v2/workspaces"))
+            .respond_with(workspaces)
+            .mount(&server)
+            .await;
+        let home = tempfile::tempdir().unwrap();
+        let mut list = command(home.path(), args);
+        list.env("SCANDECK_BASE_URL", server.uri())
+            .env("SCANDECK_API_KEY", "key");
+        let words = match args[0] {
+            "targets" => "has no tags",
+            _ => "has no schedules",
+        };
+        run(&mut list).await.refused(1, words);
+        let requests = server.received_requests().await.unwrap();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+    }
 }

@@ -33,6 +33,7 @@ pub mod runner;
 mod scans;
 mod schedules;
 mod shared;
+mod target_tags;
 mod targets;
 mod team;
 mod team_lines;

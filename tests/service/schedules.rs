@@ -279,6 +279,40 @@ async fn target_is_not_scanned_twice_at_a_time() {
 }
 
 #[tokio::test]
+async fn schedule_of_a_tag_starts_the_targets_that_have_it_then() {
+    let temp = tempfile::tempdir().unwrap();
+    let fixture = ScheduleFixture::start(temp.path(), &clock()).await;
+    let target = fixture.service.target("127.0.0.1").await;
+    fixture.service.target("127.0.0.2").await;
+    let id = fixture.add(json!({"tag": "#Prod"})).await;
+    assert_eq!(fixture.show(id).await["tag"], "prod");
+    fixture.pass(60);
+    let schedule = fixture.until_starts(id, 1).await;
+    assert_eq!(
+        schedule["last_result"],
+        "started no scan; no target has the tag #prod"
+    );
+    let root = fixture.service.base.replace("/api/v2", "/scandeck/v1");
+    let request = fixture
+        .service
+        .client
+        .post(format!("{root}/targets/{target}/tags"));
+    let request = request.bearer_auth(&fixture.service.key);
+    let tagged = request
+        .json(&json!({"add": ["prod"]}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(tagged.status(), 200);
+    fixture.pass(60);
+    let schedule = fixture.until_starts(id, 2).await;
+    assert_eq!(schedule["last_result"], "started 1 scan");
+    let scans = fixture.service.get("/scans").await;
+    assert_eq!(scans.data()[0]["target_id"], target);
+    fixture.service.stop().await;
+}
+
+#[tokio::test]
 async fn paused_schedule_starts_nothing_and_makes_up_for_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let fixture = ScheduleFixture::start(temp.path(), &clock()).await;
@@ -367,6 +401,12 @@ async fn invalid_schedules_are_refused() {
         (json!({"window": "1w"}), 400, "window: `1w` is not valid"),
         (json!({"target_ids": []}), 400, "at least one is required"),
         (json!({"target_ids": [9]}), 404, "target 9"),
+        (json!({"tag": "a b"}), 400, "tag: `a b` is not valid"),
+        (
+            json!({"tag": "prod", "target_ids": [1]}),
+            400,
+            "either tag or target_ids",
+        ),
         (json!({"workspace_id": 9}), 404, "workspace 9"),
         (json!({"scans": []}), 400, "scans: 1 to 20"),
         (

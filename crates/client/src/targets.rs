@@ -2,7 +2,8 @@
 
 use super::request::{ApiRequest, ListSize, all_pages};
 use super::{Client, ClientResult};
-use scandeck_wire::contract::{NewTarget, Target, TargetId, TargetType, WorkspaceId};
+use scandeck_wire::contract::target_tags::{TAGGED_TARGETS_ROOT, TagChange, TargetTags};
+use scandeck_wire::contract::{NewTarget, Shared, Target, TargetId, TargetType, WorkspaceId};
 
 /// Query of `GET /targets`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,21 @@ impl Client {
             self.create(ApiRequest::post("/targets").with_form(form))
                 .await?,
         ))
+    }
+
+    /// `POST /targets/{id}/tags` beside the API v2, which a service with [`Client::has_team`] has:
+    /// adds and removes tags.
+    ///
+    /// # Errors
+    /// 400 no tag or too many, 404 unknown.
+    pub async fn change_target_tags(
+        &self,
+        id: TargetId,
+        change: &TagChange,
+    ) -> ClientResult<Vec<Shared>> {
+        let path = format!("{TAGGED_TARGETS_ROOT}/{id}/tags");
+        let changed: TargetTags = self.fetch(ApiRequest::post(path).with_json(change)).await?;
+        Ok(changed.tags)
     }
 
     /// `GET /targets/{id}`.

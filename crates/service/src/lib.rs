@@ -21,7 +21,6 @@ mod loggers;
 mod monitor;
 mod net;
 mod openapi;
-mod recurrence;
 mod request_reader;
 mod routes;
 mod runs;

@@ -1,5 +1,5 @@
 //! What both wings share: the wire types of the API, cleaning of outside text, SQLite files, the
-//! numbers of data formats, and the user's files and directories.
+//! numbers of data formats, the times of schedules, and the user's files and directories.
 //!
 //! ```text
 //!   bytes of the service ─► contract (serde types) ─► text::clean ─► terminal
@@ -11,6 +11,7 @@ pub mod contract;
 pub mod data_format;
 pub mod input_files;
 pub mod login;
+pub mod recurrence;
 pub mod sqlite;
 pub mod text;
 

@@ -17,6 +17,7 @@ use scandeck_domain::triage::{Event, FindingKey, IssueId, ListedFinding, Subject
 use scandeck_report::{ChosenOptions, ReportScan};
 use scandeck_wire::contract::import::FileImport;
 use scandeck_wire::contract::schedule::NewSchedule;
+use scandeck_wire::contract::target_tags::TagChange;
 use scandeck_wire::contract::{
     EditWorkspace, LoggerId, NewReport, NewScan, NewTarget, NewWorkspace, ReportId, ScanCreated,
     ScanId, ScheduleId, Shared, Stamp, TargetId, WordlistId, WorkspaceId,
@@ -350,6 +351,7 @@ pub enum Call {
     DeleteWorkspace(WorkspaceId),
     CreateTarget(NewTarget),
     DeleteTarget(TargetId),
+    ChangeTargetTags(TargetId, TagChange),
     StartScan(NewScan),
     StopScan(ScanId),
     DeleteScan(ScanId),

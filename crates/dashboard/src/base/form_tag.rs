@@ -2,13 +2,15 @@
 
 use scandeck_domain::oob::Token;
 use scandeck_domain::triage::EventId;
-use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::contract::{TargetId, WorkspaceId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FormTag {
     NewWorkspace,
     EditWorkspace(WorkspaceId),
     NewTargets,
+    /// The tags of this target and others.
+    TargetTags(TargetId),
     NewScan,
     NewLogger,
     NewReport,

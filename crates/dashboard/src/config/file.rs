@@ -20,6 +20,7 @@ use toml::Spanned;
 use super::ConfigError;
 use super::alerts::{AlertPlan, AlertSettings};
 use super::scan_profiles::{ProfileScan, ScanProfile};
+use super::schedules::{ScheduleSettings, WatchedSchedule};
 use super::toml_error::TomlProblem;
 use scandeck_domain::oob::Network;
 use scandeck_wire::input_files::{InputKind, read_text};
@@ -48,6 +49,11 @@ pub struct ConfigFile {
     profiles: BTreeMap<String, Spanned<Profile>>,
     #[serde(rename = "scan_profiles")]
     scan_sets: BTreeMap<String, Vec<Spanned<ProfileScan>>>,
+    #[serde(rename = "schedules")]
+    schedule_tables: BTreeMap<String, Spanned<ScheduleSettings>>,
+    /// The schedules by name.
+    #[serde(skip)]
+    pub schedules: Vec<WatchedSchedule>,
     /// The scan profiles by name.
     #[serde(skip)]
     pub scan_profiles: Vec<ScanProfile>,
@@ -245,6 +251,7 @@ impl ConfigFile {
             .map(|entry| command_setting(entry, &text))
             .collect();
         file.scan_profiles = file.scan_profiles(&text)?;
+        file.schedules = file.schedules(&text)?;
         file.check(&text)
     }
 
@@ -267,6 +274,26 @@ impl ConfigFile {
                 name: name.clone(),
                 scans: entries.iter().map(scan).collect::<Result<_, _>>()?,
             });
+        }
+        Ok(all)
+    }
+
+    fn schedules(&self, text: &str) -> Result<Vec<WatchedSchedule>, ConfigError> {
+        let mut all = Vec::new();
+        for (name, table) in &self.schedule_tables {
+            let settings = table.get_ref();
+            let is_unknown = |profile: &&String| !self.profiles.contains_key(*profile);
+            let schedule = match settings.profile.as_ref().filter(is_unknown) {
+                Some(profile) => Err(ConfigError::new(
+                    format!("profile {profile} of schedule {name} not found"),
+                    format!("add [profiles.{profile}], or remove the line"),
+                )),
+                None => settings.checked(name, &self.scan_profiles),
+            };
+            all.push(schedule.map_err(|error| {
+                let line = line_of(text, table.span().start);
+                ConfigError::new(format!("{}:{line}: {error}", self.path), error.hint())
+            })?);
         }
         Ok(all)
     }

@@ -16,6 +16,7 @@ pub mod error;
 pub mod file;
 pub mod key;
 pub mod scan_profiles;
+pub mod schedules;
 pub mod state;
 pub mod themes;
 pub mod toml_error;
@@ -29,6 +30,7 @@ pub use error::ConfigError;
 pub use file::{CommandSetting, KeySetting, Profile, ProfileColour};
 pub use key::KeySource;
 pub use scan_profiles::ScanProfile;
+pub use schedules::WatchedSchedule;
 pub use state::{FirstStartChoice, ServiceName, StateDir};
 pub use themes::ThemeFile;
 pub use toml_error::TomlProblem;
@@ -102,6 +104,8 @@ pub struct Config {
     pub service_flags: Vec<String>,
     /// Days that captured requests are kept; `None` keeps all.
     pub keep_days: Option<u16>,
+    /// The schedules of `scandeck watch --schedules` at this service.
+    pub schedules: Vec<WatchedSchedule>,
     /// The settings that do not depend on the service.
     pub screen: ScreenSettings,
 }
@@ -212,6 +216,8 @@ impl Config {
             owner.is_some() || (profile.local && matches!(connection, Connection::Local));
         let colour = profile.colour.filter(|_| is_marked);
         let name = shown_name(&connection, profile_name, base_of_profile);
+        let mut schedules = file.schedules.clone();
+        schedules.retain(|schedule| schedule.profile.is_none() || schedule.profile == owner);
         Ok(Self {
             connection,
             name,
@@ -228,6 +234,7 @@ impl Config {
             profile: owner,
             service_flags,
             keep_days: file.captures.keep_days,
+            schedules,
             screen: ScreenSettings::new(file, &path, &environment.home),
         })
     }

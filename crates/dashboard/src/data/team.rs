@@ -24,8 +24,8 @@ pub struct Team {
     /// The owner of the key. None at a service without a team, with the key file, and until the
     /// service has answered.
     pub me: Option<Member>,
-    /// The service is one of scandeck: it has schedules.
-    pub has_schedules: bool,
+    /// The service is one of scandeck: it has schedules and tags.
+    pub has_extensions: bool,
     /// Other members who have the workspace open, by name.
     pub viewers: Arc<[Viewer]>,
     /// Decisions and payloads that the service does not have.

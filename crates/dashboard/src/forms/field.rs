@@ -26,6 +26,9 @@ fields! {
     Description "description";
     /// Targets, a line each.
     Names;
+    /// Tags to add to targets, or to remove.
+    TargetTags "add" "remove";
+    TagsInUse;
     Label "label";
     BaseUrl "base url" "base_url";
     Key "api key" "unauthorized";

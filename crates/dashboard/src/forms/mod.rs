@@ -90,6 +90,8 @@ pub struct FormSubject {
     pub workspace: Option<WorkspaceId>,
     /// Groups of targets that can be scanned, in the order of the choice.
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
+    /// Tags of targets, in the order of the choice after all targets.
+    pub tags: Vec<Shared>,
     /// Wordlists of a scan, in the order of the choice after the default one.
     pub wordlists: Vec<WordlistId>,
     /// Scan profiles, in the order of the choice after `none`.

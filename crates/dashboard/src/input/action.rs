@@ -188,6 +188,7 @@ actions! {
         Edit "edit" "edit" "edit the selected row";
         Delete "delete" "delete" "delete, after a confirmation";
         Scan "scan" "scan" "scan this target, or every marked one";
+        TagTargets "tag_targets" "tags" "add tags to this target or every marked one; -tag removes one";
         Retest "retest" "retest" "retest: repeat the scans of this or the marked findings";
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
         Why "why" "why" "why this finding is new, changed, absent, reappeared or not retested";
@@ -416,6 +417,7 @@ impl ItemAction {
             | Self::Edit
             | Self::Delete
             | Self::Scan
+            | Self::TagTargets
             | Self::Retest
             | Self::ScanAgain
             | Self::Stop

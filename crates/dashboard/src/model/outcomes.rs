@@ -194,6 +194,7 @@ fn created_in(call: &Call) -> Option<Pane> {
         Call::EditWorkspace(..)
         | Call::DeleteWorkspace(_)
         | Call::DeleteTarget(_)
+        | Call::ChangeTargetTags(..)
         | Call::StopScan(_)
         | Call::DeleteScan(_)
         | Call::DeleteLogger { .. }

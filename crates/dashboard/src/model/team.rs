@@ -31,7 +31,7 @@ impl Model {
         let team = &mut self.connection.team;
         match news {
             TeamNews::Member(me) => {
-                team.has_schedules = !me.service.is_empty();
+                team.has_extensions = !me.service.is_empty();
                 team.me = Some(me).filter(|me| !me.name.is_empty());
                 self.sign_as_member();
             }
@@ -105,9 +105,9 @@ impl Model {
         self.connection.team.me.is_some()
     }
 
-    /// Whether the service has schedules: only one of scandeck has them.
-    pub fn has_schedules(&self) -> bool {
-        self.connection.team.has_schedules
+    /// Whether the service has schedules and tags: only one of scandeck has them.
+    pub fn has_extensions(&self) -> bool {
+        self.connection.team.has_extensions
     }
 
     /// The name of the user: of the key, else the author of decisions on this machine.

@@ -34,6 +34,10 @@ pub(crate) async fn make(
         }
         Call::CreateTarget(new) => CallAnswer::Created(client.create_target(&new).await?.0),
         Call::DeleteTarget(id) => client.delete_target(id).await.map(done)?,
+        Call::ChangeTargetTags(id, change) => {
+            client.change_target_tags(id, &change).await?;
+            CallAnswer::Done
+        }
         Call::StartScan(new) => CallAnswer::Scan(start_scan(client, &new).await?),
         Call::StopScan(id) => client.stop_scan(id).await.map(done)?,
         Call::DeleteScan(id) => client.delete_scan(id).await.map(done)?,

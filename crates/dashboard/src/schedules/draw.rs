@@ -2,6 +2,7 @@
 
 use crate::base::{RowRef, ShownRows};
 use crate::input::{Action, Context, ItemAction};
+use crate::schedules::NO_SCHEDULES;
 use crate::ui::{
     Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Slot, TableColumn,
     ViewCache, draw_columns, fact, format, invite, key, pane_of, plain, sampled_items, widest,
@@ -57,15 +58,13 @@ pub(crate) fn draw_list(
     cache: &mut ViewCache,
 ) -> ShownRows {
     let new = key(cx, Context::Schedules, Action::Item(ItemAction::New));
-    let invitation = match cx.model.has_schedules() {
+    let invitation = match cx.model.has_extensions() {
         true => invite(
             cx,
             "no schedules in this workspace",
             &format!("{new} creates one"),
         ),
-        false => "this service has no schedules · only the local service and `scandeck serve` \
-                  have them"
-            .to_owned(),
+        false => NO_SCHEDULES.to_owned(),
     };
     let pane = ListPane {
         invitation,
@@ -149,7 +148,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
 
 fn target_lines(cx: &Cx<'_>, schedule: &ScanSchedule) -> Vec<String> {
     let Some(ids) = &schedule.target_ids else {
-        return vec!["Targets: all of the workspace at each start".to_owned()];
+        return vec![match &schedule.tag {
+            Some(tag) => format!("Targets: those with #{} at each start", text::clean(tag)),
+            None => "Targets: all of the workspace at each start".to_owned(),
+        }];
     };
     let names = ids.iter().take(SHOWN_TARGETS);
     let mut lines: Vec<String> = names

@@ -24,6 +24,7 @@ pub(crate) struct ChosenTargets {
 pub(crate) fn open(
     profiles: &[ScanProfile],
     chosen: Option<ChosenTargets>,
+    tags: Vec<Shared>,
     workspace: WorkspaceId,
 ) -> Form {
     let labels = profiles.iter().map(|profile| {
@@ -32,9 +33,13 @@ pub(crate) fn open(
     });
     let of_chosen = chosen.iter().map(|one| one.label.clone());
     let all = "all of the workspace at each start".to_owned();
+    let tagged = tags
+        .iter()
+        .map(|tag| format!("those with #{tag} at each start"));
+    let targets = of_chosen.chain([all]).chain(tagged);
     let fields = vec![
         FormField::choice(FieldId::ScanProfile, "Scan profile", labels, 0),
-        FormField::choice(FieldId::Targets, "Targets", of_chosen.chain([all]), 0),
+        FormField::choice(FieldId::Targets, "Targets", targets, 0),
         FormField::preset(FieldId::Every, "Every", "1d").with_help("15min, 6h, 1d, 2w or 1mo"),
         FormField::line(FieldId::At, "At", "").with_help("02:00; empty: one interval from now"),
         FormField::line(FieldId::First, "First day", "")
@@ -53,6 +58,7 @@ pub(crate) fn open(
     .in_workspace(Some(workspace));
     form.subject.scan_profiles = profiles.to_vec();
     form.subject.target_sets = chosen.into_iter().map(|one| one.targets).collect();
+    form.subject.tags = tags;
     form
 }
 
@@ -83,7 +89,9 @@ fn jobs(form: &Form) -> Vec<Job> {
     };
     let typed = |field| Some(form.text(field)).filter(|text| !text.is_empty());
     let name = typed(FieldId::Name).unwrap_or_else(|| profile.name.clone());
-    let set = form.subject.target_sets.get(form.choice(FieldId::Targets));
+    let (sets, at) = (&form.subject.target_sets, form.choice(FieldId::Targets));
+    // The choice of all targets is between the sets and the tags.
+    let tag = at.checked_sub(sets.len() + 1);
     let new = NewSchedule {
         name: name.clone(),
         workspace_id: form.subject.workspace,
@@ -91,7 +99,10 @@ fn jobs(form: &Form) -> Vec<Job> {
         at: typed(FieldId::At),
         first: typed(FieldId::First),
         window: typed(FieldId::Window),
-        target_ids: set.map(|targets| targets.iter().map(|(id, _)| *id).collect()),
+        target_ids: sets
+            .get(at)
+            .map(|targets| targets.iter().map(|(id, _)| *id).collect()),
+        tag: tag.and_then(|at| form.subject.tags.get(at)).cloned(),
         scans: profile.scans.clone(),
     };
     let call = Call::CreateSchedule(Box::new(new));

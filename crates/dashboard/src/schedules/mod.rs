@@ -14,6 +14,10 @@ use crate::model::PaneItem;
 use scandeck_wire::contract::schedule::ScanSchedule;
 use serde_json::Value;
 
+/// The notice about a service without schedules.
+pub(crate) const NO_SCHEDULES: &str = "this service has no schedules · \
+     `scandeck watch --schedules` starts those of the configuration";
+
 impl PaneItem for ScanSchedule {
     fn json(&self) -> Option<Value> {
         serde_json::to_value(self).ok()

@@ -81,6 +81,19 @@ fn marked_targets_are_offered_and_chosen_first() {
 }
 
 #[test]
+fn tags_in_use_are_offered_after_all_targets() {
+    let mut app = at_local_service();
+    let mut tagged = target(1, "t1.acme.test");
+    tagged.tags = vec!["prod".into()];
+    app.feed(Snapshot::Targets(table([tagged])));
+    let sent = app.calls("9 n tab right ctrl-o");
+    let Call::CreateSchedule(new) = &sent[0].1 else {
+        panic!("{sent:?}");
+    };
+    assert_eq!((&new.target_ids, &new.tag), (&None, &Some("prod".into())));
+}
+
+#[test]
 fn service_without_schedules_gets_no_form() {
     let mut app = TestDashboard::new();
     assert_eq!(app.calls("9 n"), []);

@@ -9,6 +9,7 @@ use crate::ui::{
 };
 use ratatui::prelude::{Buffer, Line, Span};
 use scandeck_domain::table::columns::target;
+use scandeck_wire::contract::target_tags::tags_text;
 use scandeck_wire::contract::{ScanStatus, Target};
 use scandeck_wire::text;
 
@@ -34,6 +35,18 @@ const COLUMNS: &[ListColumn<Target>] = &[
     }),
     ListColumn::<Target>::new("ENDED", TableColumn::fixed(5).right(), |cx, target, _| {
         last(cx, target)
+    }),
+    ListColumn::of(
+        target::TAGS,
+        TableColumn::flex(8, 2)
+            .at_most(30)
+            .expendable(1)
+            .gives_way(),
+    )
+    .fit(|column, cx| {
+        column
+            .omitted(all(cx).all(|target| target.tags.is_empty()))
+            .constant(shown(cx).all(|target| target.tags.is_empty()))
     }),
     // A column that is equal in all rows is hidden.
     ListColumn::of(
@@ -145,6 +158,10 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
         found,
         fact(theme, "Scans", facts.scans.to_string()),
     ];
+    if !target.tags.is_empty() {
+        let tags = tags_text(&target.tags);
+        head.push(fact(theme, "Tags", text::clean(&tags).into_owned()));
+    }
     let scans = cx.model.data.scans.value();
     if let (Some(scans), Some(at)) = (scans, facts.active.or(facts.last.map(|last| last.0)))
         && let Some(scan) = scans.items().get(at)

@@ -1,13 +1,14 @@
 //! Targets: their list and detail.
 //!
 //! ```text
-//!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update     form
+//!   data::snapshots ─► draw (columns, cells, detail)     keys: core/update     form (new), tags
 //! ```
 //!
 //! The findings and scans of a target are counted in `ui/facts`.
 
 pub mod draw;
 pub mod form;
+pub mod tags;
 
 use crate::model::{Model, PaneItem};
 use scandeck_domain::table::{Table, sort};

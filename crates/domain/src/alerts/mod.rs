@@ -24,6 +24,7 @@ pub use event::{AlertEvent, EventAlert};
 pub use kind::AlertKind;
 pub use rule::{AlertRoutes, EventRule, EventRuleError};
 pub use source::AlertSource;
+pub use store::starts::{ScheduleStarts, WaitingScan};
 pub use store::{ClaimedEvents, SentAlerts};
 
 /// Seconds after which an event is too old for an alert, because nobody was here to send one.

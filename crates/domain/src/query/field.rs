@@ -83,6 +83,7 @@ impl FieldSpec {
         match (self.field, list) {
             (Field::Text, Scans) => "text:\"connection refused\"",
             (Field::Text, Targets) => "text:shop",
+            (Field::Tag, Targets) => "tag:prod",
             (Field::Text, Captures) => "text:metadata",
             (Field::Text, Loggers) => "text:blind",
             (Field::Text, Payloads) => "text:ssrf",
@@ -212,7 +213,7 @@ fields! {
     Until "until" &[], Deadline, &[Findings], "expiry date of the decision", "until<7d";
     Assignee "assignee" &["assigned"], Word, &[Findings], "assignee; `none` if nobody is assigned", "assignee:anna";
     Due "due" &["due_date"], Deadline, &[Findings], "due date; `none` without a due date", "due<2026-12-10";
-    Tag "tag" &["tags"], Word, &[Findings], "tags", "tag:client-*";
+    Tag "tag" &["tags"], Word, &[Findings, Targets], "tags", "tag:client-*";
     Note "note" &["notes"], Prose, &[Findings, Payloads], "notes", "note:waf";
     Duplicate "duplicate_of" &["duplicate"], Word, &[Findings], "fingerprint of the original", "duplicate_of:5f*";
     Presence "presence" &[], Choice(presences), &[Findings], "compared with the previous scan or the baseline", "presence:reappeared";

@@ -46,12 +46,14 @@ pub mod workspace {
 pub mod target {
     use super::NounColumn;
     use scandeck_wire::contract::Target;
+    use scandeck_wire::contract::target_tags::tags_text;
 
     pub const ID: NounColumn<Target> = NounColumn::new("ID", |one| one.id.to_string().into());
     pub const NAME: NounColumn<Target> = NounColumn::new("TARGET", |one| one.name.as_str().into());
     pub const TYPE: NounColumn<Target> = NounColumn::new("TYPE", |one| one.kind.as_str().into());
     pub const WORKSPACE: NounColumn<Target> =
         NounColumn::new("WORKSPACE", |one| one.workspace_id.to_string().into());
+    pub const TAGS: NounColumn<Target> = NounColumn::new("TAGS", |one| tags_text(&one.tags).into());
     pub const DESCRIPTION: NounColumn<Target> =
         NounColumn::new("DESCRIPTION", |one| one.description.as_str().into());
 }
@@ -129,9 +131,10 @@ pub mod schedule {
     }
 
     fn targets(one: &ScanSchedule) -> String {
-        match &one.target_ids {
-            None => "all".to_owned(),
-            Some(ids) => plural(ids.len(), "target"),
+        match (&one.target_ids, &one.tag) {
+            (Some(ids), _) => plural(ids.len(), "target"),
+            (None, Some(tag)) => format!("#{tag}"),
+            (None, None) => "all".to_owned(),
         }
     }
 

@@ -369,6 +369,18 @@ impl Fields {
         self.typed(name, "a list of objects", read)
     }
 
+    /// A list of strings.
+    ///
+    /// # Errors
+    /// When the value has another type.
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<&str>>, ApiError> {
+        let read = self.value(name).map(|value| {
+            let items = value.as_array()?;
+            items.iter().map(Value::as_str).collect()
+        });
+        self.typed(name, "a list of strings", read)
+    }
+
     /// A list of integers; in a form, a repeated field (also `name[]`), or one value with commas.
     ///
     /// # Errors

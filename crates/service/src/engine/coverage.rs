@@ -95,6 +95,7 @@ impl Obstacle {
             WebError::Timeout => Some(Self::Timeout),
             WebError::RateLimited => Some(Self::RateLimited),
             WebError::Budget => Some(Self::Budget),
+            WebError::LoggedOut(_) => Some(Self::LoginWall),
         }
     }
 

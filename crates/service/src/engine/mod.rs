@@ -9,6 +9,7 @@
 //! and returns a [`ScanOutcome`]. The worker stores the events, and cancels the token at the time
 //! limit.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
@@ -41,6 +42,8 @@ mod http;
 pub mod kinds;
 mod legacy_http;
 mod limits;
+#[cfg(test)]
+mod login_tests;
 pub mod network;
 pub mod pace;
 pub mod params;
@@ -194,6 +197,21 @@ pub enum ScanEvent {
     Step(String),
     /// The output so far (`GET /scans/{id}/output`); it replaces the previous one.
     Output(ScanOutput),
+    /// Credentials that later events must not show.
+    Learned(Vec<LearnedSecret>),
+}
+
+/// A credential that a scan got while it ran, such as the cookie of a session.
+#[derive(Clone)]
+pub struct LearnedSecret {
+    pub name: String,
+    pub value: String,
+}
+
+impl fmt::Debug for LearnedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("•••")
+    }
 }
 
 /// An ended test.

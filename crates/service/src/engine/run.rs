@@ -16,7 +16,10 @@ use tokio::time::sleep;
 use super::guests::is_active;
 use super::limits::{ScanCuts, ScanLimits, shorten_line};
 use super::pace::Lanes;
-use super::{EngineSettings, FINDING_LIST, NewFinding, ScanEvent, ScanJob, ScanOutcome, TestDone};
+use super::{
+    EngineSettings, FINDING_LIST, LearnedSecret, NewFinding, ScanEvent, ScanJob, ScanOutcome,
+    TestDone,
+};
 use crate::net::address::Address;
 use crate::net::resolver::addresses;
 use crate::scope_check::Refusal;
@@ -229,6 +232,13 @@ impl<'a> ScanRun<'a> {
     /// Writes a line to `info_text_lines`.
     pub async fn info(&self, line: impl Into<String>) {
         self.send(ScanEvent::Info(shorten_line(line.into()))).await;
+    }
+
+    /// Reports credentials, which no later event shows.
+    pub async fn learned(&self, secrets: Vec<LearnedSecret>) {
+        if !secrets.is_empty() {
+            self.send(ScanEvent::Learned(secrets)).await;
+        }
     }
 
     /// Replaces the current step of the scan.

@@ -188,7 +188,7 @@ impl TestScan {
                 }
                 ScanEvent::Raw(line) => all.raw.push(line),
                 ScanEvent::Info(line) => all.info.push(line),
-                ScanEvent::Step(_) => {}
+                ScanEvent::Step(_) | ScanEvent::Learned(_) => {}
                 ScanEvent::Output(output) => all.output = Some(output),
             }
         }

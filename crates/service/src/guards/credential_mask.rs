@@ -2,13 +2,13 @@
 //! everybody with a key reads the results.
 //!
 //! ```text
-//!   params.authentication ─► CredentialMask ─┐
+//!   params.authentication ─► CredentialMask ─┐  ◄─ cookies and values of a log-in
 //!   engine ─► ScanEvent, status message ─────┴─► the same with ••• ─► store
 //! ```
 //!
-//! A credential is the value of a header, the part of it after a scheme (`Bearer`), the value of a
-//! cookie, the password in Basic, and each long part of a compound value, such as the signature of
-//! a JWT. It is found
+//! A credential is the value of a header, the part of it after a scheme (`Bearer`), each value in
+//! the steps of a log-in and each that it takes from an answer, the value of a cookie, the password
+//! in Basic, and each long part of a compound value, such as the signature of a JWT. It is found
 //!
 //! - in upper and lower case, with its characters escaped for URLs, HTML, JSON or JavaScript in any
 //!   mix,
@@ -28,7 +28,8 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::engine::params::Authentication;
-use crate::engine::{NewFinding, ScanEvent, TestDone};
+use crate::engine::params::login::LoginSequence;
+use crate::engine::{LearnedSecret, NewFinding, ScanEvent, TestDone};
 use scandeck_wire::contract::Evidence;
 use scandeck_wire::contract::scan::HIDDEN;
 
@@ -115,10 +116,12 @@ impl CredentialMask {
         let given = params
             .get("authentication")
             .filter(|given| !given.is_null());
-        let headers = given
-            .and_then(|given| Authentication::parse(given).ok())
-            .map(|given| given.headers);
-        for (name, value) in headers.unwrap_or_default() {
+        let given = given.and_then(|given| Authentication::parse(given).ok());
+        let Authentication { headers, login } = given.unwrap_or_default();
+        for (name, value) in login.iter().flat_map(LoginSequence::secrets) {
+            add_header(&mut secrets, &name, value.trim());
+        }
+        for (name, value) in headers {
             let value = String::from_utf8_lossy(value.as_bytes());
             match name.as_str() {
                 "cookie" => value
@@ -127,6 +130,19 @@ impl CredentialMask {
                 name => add_header(&mut secrets, name, value.trim()),
             }
         }
+        Self::of(secrets)
+    }
+
+    /// Adds credentials that the scan got while it ran.
+    pub fn learn(&mut self, learned: &[LearnedSecret]) {
+        let mut secrets = std::mem::take(&mut self.secrets);
+        for LearnedSecret { name, value } in learned {
+            add_header(&mut secrets, name, value.trim());
+        }
+        *self = Self::of(secrets);
+    }
+
+    fn of(mut secrets: Vec<MaskedSecret>) -> Self {
         // The longest first: a credential may be a part of another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.bytes.len()));
         secrets.dedup_by(|one, other| {
@@ -155,6 +171,7 @@ impl CredentialMask {
                 self.value(&mut output.output_data);
                 ScanEvent::Output(output)
             }
+            ScanEvent::Learned(secrets) => ScanEvent::Learned(secrets),
         }
     }
 
@@ -586,6 +603,25 @@ mod tests {
         mask(
             json!({"headers": {"Authorization": "Bearer s3cr3t/T0ken+\"x\"&é"}, "cookies": "sid=abc%20def&1; n=1"}),
         )
+    }
+
+    #[test]
+    fn values_of_a_log_in_and_its_session_are_replaced() {
+        let step = json!({"url": "/login", "body": {"user": "ann", "password": "s3cret-pw"}});
+        let check = json!({"url": "/", "status": 200});
+        let mut mask = mask(json!({"login": [step], "check": check}));
+        let shown = |mask: &CredentialMask, text: &str| mask.text(text.to_owned());
+        assert_eq!(shown(&mask, "tried s3cret-pw"), "tried •••");
+        let text = "cookie sid=0a1b2c3d4e, csrf tok-98765";
+        assert_eq!(shown(&mask, text), text);
+        let learned = [("sid", "0a1b2c3d4e"), ("csrf", "tok-98765")].map(|(name, value)| {
+            let (name, value) = (name.to_owned(), value.to_owned());
+            LearnedSecret { name, value }
+        });
+        assert_eq!(format!("{:?}", learned[0]), "•••");
+        mask.learn(&learned);
+        assert_eq!(shown(&mask, text), "cookie sid=•••, csrf •••");
+        assert_eq!(shown(&mask, "tried s3cret-pw"), "tried •••");
     }
 
     #[test]

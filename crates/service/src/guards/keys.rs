@@ -28,6 +28,7 @@ use crate::store::Store;
 pub use crate::store::keys::KeyRow;
 use scandeck_wire::contract::import::FINDINGS_IMPORT;
 use scandeck_wire::contract::schedule::SCHEDULES_ROOT;
+use scandeck_wire::contract::target_tags::TAGGED_TARGETS_ROOT;
 
 /// How long the keys that were read are used.
 const FRESH: Duration = Duration::from_secs(1);
@@ -66,7 +67,7 @@ impl Role {
         if matches!(*method, Method::GET | Method::HEAD) {
             return Role::Read;
         }
-        if path.starts_with(SCHEDULES_ROOT) {
+        if path.starts_with(SCHEDULES_ROOT) || path.starts_with(TAGGED_TARGETS_ROOT) {
             return Role::Scan;
         }
         if path.starts_with(team::PREFIX) {
@@ -326,6 +327,7 @@ mod tests {
             ),
             (Method::POST, "/scandeck/v1/schedules", Role::Scan),
             (Method::DELETE, "/scandeck/v1/schedules/7", Role::Scan),
+            (Method::POST, "/scandeck/v1/targets/7/tags", Role::Scan),
         ] {
             assert_eq!(Role::required(&method, path), role, "{method} {path}");
         }

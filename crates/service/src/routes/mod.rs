@@ -9,6 +9,7 @@ pub mod nodes;
 pub mod reports;
 pub mod scans;
 pub mod schedules;
+pub mod target_tags;
 pub mod targets;
 pub mod team;
 pub mod wordlists;
@@ -49,6 +50,7 @@ pub fn endpoints() -> Vec<Endpoint> {
 pub fn extensions() -> Router<App> {
     team::router()
         .merge(schedules::router())
+        .merge(target_tags::router())
         .merge(imports::router())
         .merge(nodes::router())
 }

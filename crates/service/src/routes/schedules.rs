@@ -11,17 +11,16 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
-use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{Timestamp, Zoned};
 
 use super::new_scan::{check_target, read_scan};
+use super::target_tags::read_tag;
 use super::{RouteResult, no_content, workspace_or_current};
 use crate::api::request::{Fields, Id, QueryParams};
 use crate::errors::{ApiError, shown};
 use crate::guards::keys::KeyIdentity;
 use crate::net::address::Address;
-use crate::recurrence::{Recurrence, StartTimes, parse_window, window_text};
 use crate::runs::words::add_words;
 use crate::state::App;
 use crate::store::scans::ScanToAdd;
@@ -30,7 +29,10 @@ use scandeck_wire::contract::schedule::{
     DEFAULT_WINDOW, MOST_SCHEDULED_SCANS, MOST_SCHEDULED_TARGETS, SCHEDULES_ROOT, ScanSchedule,
     ScheduleList,
 };
-use scandeck_wire::contract::{NewScan, ScheduleId, Stamp, TargetId};
+use scandeck_wire::contract::{NewScan, ScheduleId, Shared, Stamp, TargetId};
+use scandeck_wire::recurrence::{
+    Recurrence, StartRule, StartTimes, parse_day, parse_time, parse_window, window_text,
+};
 
 /// Most characters of a name.
 const LONGEST_NAME: usize = 200;
@@ -78,6 +80,7 @@ async fn add(
         recurrence,
         times,
         targets: read_targets(&fields)?,
+        tag: read_schedule_tag(&fields)?,
         scans: read_scans(&app, &fields).await?,
         created_by: identity.name.clone(),
     };
@@ -138,6 +141,7 @@ fn shown_schedule(schedule: &StoredSchedule, zone: &TimeZone) -> ScanSchedule {
         window: window_text(recurrence.window).into(),
         time_zone: zone.iana_name().unwrap_or_default().into(),
         target_ids: schedule.targets.clone(),
+        tag: schedule.tag.clone(),
         scans: schedule.scans.iter().map(shown_scan).collect(),
         is_paused: schedule.is_paused,
         next_start: has_next.then_some(Stamp(*next)),
@@ -178,50 +182,24 @@ fn read_recurrence(fields: &Fields, now: &Zoned) -> RouteResult<Recurrence> {
         .text("every")?
         .ok_or_else(|| ApiError::bad_request("every is required, such as 1w"))?;
     let window = fields.text("window")?.unwrap_or(DEFAULT_WINDOW);
-    let at: Option<Time> = fields
+    let at = fields
         .text("at")?
-        .map(|at| {
-            let time = Time::strptime("%H:%M", at);
-            time.map_err(|_| invalid("at", at, "use a time such as 02:00"))
-        })
-        .transpose()?;
-    let day: Option<Date> = fields
+        .map(|text| parse_time(text).map_err(|remedy| invalid("at", text, remedy)));
+    let first = fields
         .text("first")?
-        .map(|day| {
-            let date = Date::strptime("%Y-%m-%d", day);
-            date.map_err(|_| invalid("first", day, "use a day such as 2026-12-07"))
-        })
-        .transpose()?;
-    let first = match (day, at) {
-        (Some(day), Some(at)) => day.to_datetime(at),
-        (Some(_), None) => return Err(ApiError::bad_request("first needs at, such as 02:00")),
-        (None, Some(at)) => next_day_at(at, now),
-        (None, None) => minute_of(now),
-    };
-    Ok(Recurrence {
-        first,
+        .map(|text| parse_day(text).map_err(|remedy| invalid("first", text, remedy)));
+    if first.is_some() && at.is_none() {
+        return Err(ApiError::bad_request("first needs at, such as 02:00"));
+    }
+    let rule = StartRule {
         every: every
             .parse()
             .map_err(|remedy| invalid("every", every, remedy))?,
+        at: at.transpose()?,
+        first: first.transpose()?,
         window: parse_window(window).map_err(|remedy| invalid("window", window, remedy))?,
-    })
-}
-
-/// The next time of the clock that is later than now.
-fn next_day_at(at: Time, now: &Zoned) -> DateTime {
-    let today = now.date().to_datetime(at);
-    let tomorrow = now.date().tomorrow().map(|day| day.to_datetime(at));
-    match today > now.datetime() {
-        true => today,
-        false => tomorrow.unwrap_or(today),
-    }
-}
-
-/// The present minute: the first start is one interval later.
-fn minute_of(now: &Zoned) -> DateTime {
-    let time = now.datetime();
-    let rest = SignedDuration::new(i64::from(time.second()), time.subsec_nanosecond());
-    time.checked_sub(rest).unwrap_or(time)
+    };
+    Ok(rule.counted_from(now))
 }
 
 fn read_targets(fields: &Fields) -> RouteResult<Option<Vec<TargetId>>> {
@@ -240,6 +218,18 @@ fn read_targets(fields: &Fields) -> RouteResult<Option<Vec<TargetId>>> {
             "target_ids: at most {MOST_SCHEDULED_TARGETS} are allowed"
         ))),
     }
+}
+
+/// Reads the tag of the targets, which excludes a list of targets.
+fn read_schedule_tag(fields: &Fields) -> RouteResult<Option<Shared>> {
+    let Some(text) = fields.text("tag")? else {
+        return Ok(None);
+    };
+    if fields.value("target_ids").is_some() {
+        let message = "tag: use either tag or target_ids";
+        return Err(ApiError::bad_request(message));
+    }
+    read_tag("tag", text).map(Some)
 }
 
 /// Reads the scans that each target gets, as `POST /scans` reads them.
@@ -296,18 +286,4 @@ async fn check_targets(app: &App, new: &ScheduleToAdd) -> RouteResult<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn first_start_is_the_next_time_of_the_clock() {
-        let now: Zoned = "2026-11-30T13:05:42[UTC]".parse().unwrap();
-        let at = |text| next_day_at(Time::strptime("%H:%M", text).unwrap(), &now).to_string();
-        assert_eq!(at("13:06"), "2026-11-30T13:06:00");
-        assert_eq!(at("13:05"), "2026-12-01T13:05:00");
-        assert_eq!(minute_of(&now).to_string(), "2026-11-30T13:05:00");
-    }
 }

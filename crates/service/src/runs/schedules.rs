@@ -21,13 +21,13 @@ use crate::engine::tools::target_refusal;
 use crate::guards::keys::KeyIdentity;
 use crate::guards::limits::{QuotaNoun, ReservedCreation};
 use crate::net::address::Address;
-use crate::recurrence::{DueStart, StartTimes, window_text};
 use crate::runs::words::add_words;
 use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::scans::ScanToAdd;
 use crate::store::schedules::{QueuedStart, ScheduledTarget, StoredSchedule, TargetStart};
-use scandeck_wire::contract::Tool;
+use scandeck_wire::contract::{Shared, Tool};
+use scandeck_wire::recurrence::{DueStart, StartTimes, window_text};
 use scandeck_wire::text::plural;
 
 /// How often schedules are read without a notification: other processes change them too, and a
@@ -88,6 +88,7 @@ async fn start(
     let targets = app.store.targets_of_schedule(schedule).await?;
     let mut prepared = prepare(app, schedule, &targets).await?;
     prepared.missed = missed;
+    prepared.tag.clone_from(&schedule.tag);
     let queued = app
         .store
         .start_schedule(schedule, times, &prepared.starts, app.now(), |queued| {
@@ -137,6 +138,8 @@ struct PreparedStart<'a> {
     first_refusal: Option<String>,
     /// Earlier occurrences that this start makes up for.
     missed: i64,
+    /// The tag of the targets, if the schedule has one.
+    tag: Option<Shared>,
 }
 
 impl PreparedStart<'_> {
@@ -174,7 +177,10 @@ impl PreparedStart<'_> {
             words.push_str(&format!("; {refused} refused ({refusal})"));
         }
         if self.starts.is_empty() && self.refused == 0 {
-            words.push_str("; it has no targets");
+            words.push_str(&match &self.tag {
+                None => "; it has no targets".to_owned(),
+                Some(tag) => format!("; no target has the tag #{tag}"),
+            });
         }
         words
     }
@@ -279,5 +285,13 @@ mod tests {
         );
         let none = PreparedStart::default().words(&QueuedStart::default());
         assert_eq!(none, "started no scan; it has no targets");
+        let of_tag = PreparedStart {
+            tag: Some("prod".into()),
+            ..PreparedStart::default()
+        };
+        assert_eq!(
+            of_tag.words(&QueuedStart::default()),
+            "started no scan; no target has the tag #prod"
+        );
     }
 }

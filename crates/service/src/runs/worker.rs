@@ -258,7 +258,7 @@ async fn run(
     service_stop: &CancellationToken,
 ) -> Result<End, DatabaseError> {
     let attempt = claim.attempt.clone();
-    let mask = CredentialMask::new(&claim.job.params);
+    let mask = Mutex::new(CredentialMask::new(&claim.job.params));
     let results = ResultWriter {
         app,
         attempt: &attempt,
@@ -292,7 +292,10 @@ async fn run(
             let why = "stopped by the user";
             results.cut_short(ScanStatus::Stopped, why).await
         }
-        (None, Ok(Some(outcome))) => Ok(end_of(outcome, &mask)),
+        (None, Ok(Some(outcome))) => {
+            let mask = mask.into_inner().unwrap_or_else(PoisonError::into_inner);
+            Ok(end_of(outcome, &mask))
+        }
         (None, Ok(None)) => {
             tracing::warn!(scan = %attempt.scan, "scan ended here: no beat of this node reached the database");
             Ok(End::Superseded)
@@ -332,7 +335,7 @@ fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
 struct ResultWriter<'a> {
     app: &'a App,
     attempt: &'a Attempt,
-    mask: &'a CredentialMask,
+    mask: &'a Mutex<CredentialMask>,
 }
 
 impl ResultWriter<'_> {
@@ -392,20 +395,28 @@ impl ResultWriter<'_> {
     }
 
     async fn write(&self, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
+        let update = self.masked(events);
+        self.app
+            .store
+            .record(self.attempt, &update, self.app.now())
+            .await
+    }
+
+    /// The events without credentials, as they are stored.
+    fn masked(&self, events: &mut Vec<ScanEvent>) -> ScanUpdate {
         let mut update = ScanUpdate::default();
+        let mut mask = self.mask.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events.drain(..) {
-            match self.mask.event(event) {
+            match mask.event(event) {
                 ScanEvent::Planned(tests) => update.planned = Some(tests),
                 ScanEvent::Tested(test) => update.tests.push(test),
                 ScanEvent::Raw(line) => update.raw.push(line),
                 ScanEvent::Info(line) => update.info.push(line),
                 ScanEvent::Step(step) => update.step = Some(step),
                 ScanEvent::Output(output) => update.output = Some(output),
+                ScanEvent::Learned(secrets) => mask.learn(&secrets),
             }
         }
-        self.app
-            .store
-            .record(self.attempt, &update, self.app.now())
-            .await
+        update
     }
 }

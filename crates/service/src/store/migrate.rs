@@ -86,6 +86,7 @@ const TABLES: [CopiedTable; 23] = [
             ("name", Text),
             ("type", Text),
             ("description", Text),
+            ("tags", Text),
         ],
     ),
     with_ids(
@@ -158,6 +159,7 @@ const TABLES: [CopiedTable; 23] = [
             ("every", Text),
             ("window_seconds", Number),
             ("all_targets", Flag),
+            ("tag", Text),
             ("paused", Flag),
             ("created_by", Text),
             ("created_at", Number),

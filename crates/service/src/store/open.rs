@@ -101,6 +101,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "leases",
             include_str!("../../assets/migrations/sqlite/0019_leases.sql"),
         ),
+        (
+            "target_tags",
+            include_str!("../../assets/migrations/sqlite/0020_target_tags.sql"),
+        ),
     ])
 });
 

@@ -14,9 +14,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::deletion::is_deleting;
 use super::scans::{ScanToAdd, insert_scan};
 use super::sql::{SqlRow, sql};
-use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, without_nul};
-use crate::recurrence::{Recurrence, StartTimes};
-use scandeck_wire::contract::{RedirectLevel, ScheduleId, TargetId, WorkspaceId};
+use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, text, without_nul};
+use scandeck_wire::contract::{RedirectLevel, ScheduleId, Shared, TargetId, WorkspaceId};
+use scandeck_wire::recurrence::{Recurrence, StartTimes};
 
 /// Most schedules of a service.
 pub const MOST_SCHEDULES: i64 = 200;
@@ -28,8 +28,9 @@ pub struct ScheduleToAdd {
     pub name: String,
     pub recurrence: Recurrence,
     pub times: StartTimes,
-    /// `None` for all targets of the workspace.
+    /// `None` for all targets of the workspace, or those of a tag.
     pub targets: Option<Vec<TargetId>>,
+    pub tag: Option<Shared>,
     pub scans: Vec<ScanToAdd>,
     pub created_by: String,
 }
@@ -51,8 +52,9 @@ pub struct StoredSchedule {
     pub name: String,
     pub recurrence: Recurrence,
     pub times: StartTimes,
-    /// `None` for all targets of the workspace.
+    /// `None` for all targets of the workspace, or those of a tag.
     pub targets: Option<Vec<TargetId>>,
+    pub tag: Option<Shared>,
     pub scans: Vec<ScanToAdd>,
     pub is_paused: bool,
     pub created_by: String,
@@ -99,16 +101,17 @@ impl Store {
             return Ok(Err(ScheduleRefusal::LimitReached));
         }
         let id: Option<i64> = sql(
-            "INSERT INTO schedules (workspace_id, name, first_start, every, window_seconds, all_targets,
+            "INSERT INTO schedules (workspace_id, name, first_start, every, window_seconds, all_targets, tag,
                 created_by, created_at, done_at, next_at)
-             SELECT id, $1, $2, $3, $4, $5, $6, $7, $8, $9 FROM workspaces WHERE id = $10
-                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $10) RETURNING id",
+             SELECT id, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 FROM workspaces WHERE id = $11
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE workspace_id = $11) RETURNING id",
         )
         .bind(without_nul(&new.name))
         .bind(new.recurrence.first.to_string())
         .bind(new.recurrence.every.to_string())
         .bind(new.recurrence.window.as_secs())
         .bind(new.targets.is_none())
+        .bind(new.tag.as_deref().unwrap_or_default())
         .bind(&new.created_by)
         .bind(millis(now))
         .bind(millis(new.times.done))
@@ -177,21 +180,29 @@ impl Store {
         &self,
         schedule: &StoredSchedule,
     ) -> StoreResult<Vec<ScheduledTarget>> {
-        let rows: Vec<(i64, String)> = match schedule.targets {
-            None => sql("SELECT id, name FROM targets WHERE workspace_id = $1 ORDER BY id")
+        let rows: Vec<(i64, String, String)> = match schedule.targets {
+            None => sql("SELECT id, name, tags FROM targets WHERE workspace_id = $1 ORDER BY id")
                 .bind(schedule.workspace.0),
-            Some(_) => sql("SELECT targets.id, targets.name FROM schedule_targets
+            Some(_) => sql(
+                "SELECT targets.id, targets.name, targets.tags FROM schedule_targets
                     JOIN targets ON targets.id = schedule_targets.target_id
-                 WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id")
+                 WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id",
+            )
             .bind(schedule.id.0),
         }
         .all(self.read())
         .await?;
-        let target = |(id, name)| ScheduledTarget {
-            id: TargetId(id),
-            name,
-        };
-        Ok(rows.into_iter().map(target).collect())
+        let mut targets = Vec::new();
+        for (id, name, tags) in rows {
+            let has_tag = |tag: &Shared| tags.split_whitespace().any(|one| *tag == *one);
+            if schedule.tag.as_ref().is_none_or(has_tag) {
+                targets.push(ScheduledTarget {
+                    id: TargetId(id),
+                    name,
+                });
+            }
+        }
+        Ok(targets)
     }
 
     /// Claims a due start and queues its scans; `None` when another process did, or the schedule was
@@ -331,6 +342,7 @@ fn schedule_of(row: &SqlRow) -> StoreResult<StoredSchedule> {
             next: instant(row.get("next_at")?),
         },
         targets: (!is_of_all).then(Vec::new),
+        tag: Some(text(row, "tag")?).filter(|tag| !tag.is_empty()),
         scans: Vec::new(),
         is_paused: row.get("paused")?,
         created_by: row.get("created_by")?,
@@ -460,6 +472,7 @@ mod tests {
     use super::super::scans::{ScanFilter, ScanTarget};
     use super::super::testing::{add_target, claim_scan, new_scan, open, two_nodes};
     use super::*;
+    use scandeck_wire::contract::target_tags::TagChange;
     use scandeck_wire::contract::{ScanStatus, Target};
 
     fn after(hours: i64) -> Timestamp {
@@ -485,6 +498,7 @@ mod tests {
             },
             times: times(0, 1),
             targets,
+            tag: None,
             scans: vec![new_scan(), new_scan()],
             created_by: "ci".to_owned(),
         }
@@ -549,6 +563,36 @@ mod tests {
         assert_eq!(store.schedules(None).await.unwrap().len(), 2);
         assert!(store.delete_schedule(stored.id).await.unwrap());
         assert!(!store.delete_schedule(stored.id).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn schedule_of_a_tag_scans_the_targets_that_have_it_now() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let a = add_target(&store, WorkspaceId(1), "a").await;
+        let b = add_target(&store, WorkspaceId(1), "b").await;
+        let new = ScheduleToAdd {
+            tag: Some("prod".into()),
+            ..new_schedule(None)
+        };
+        let id = store.add_schedule(&new, after(0)).await.unwrap().unwrap();
+        let schedule = store.schedule(id).await.unwrap().unwrap();
+        assert_eq!(schedule.tag, new.tag);
+        let ids = async || -> Vec<TargetId> {
+            let targets = store.targets_of_schedule(&schedule).await.unwrap();
+            targets.into_iter().map(|target| target.id).collect()
+        };
+        assert_eq!(ids().await, []);
+        for (target, words, tagged) in [
+            (a, "prod", vec![a]),
+            (b, "production", vec![a]),
+            (b, "prod", vec![a, b]),
+            (a, "-prod", vec![b]),
+        ] {
+            let change = TagChange::parse([words]).unwrap();
+            store.change_target_tags(target, &change).await.unwrap();
+            assert_eq!(ids().await, tagged, "{words}");
+        }
     }
 
     #[tokio::test]

@@ -3,7 +3,8 @@
 use super::deletion::DeletedNoun;
 use super::sql::{SqlRow, sql};
 use super::{Store, StoreResult, WriteTransaction, text};
-use scandeck_wire::contract::{Target, TargetId, TargetType, WorkspaceId};
+use scandeck_wire::contract::target_tags::{MOST_TAGS, TagChange};
+use scandeck_wire::contract::{Shared, Target, TargetId, TargetType, WorkspaceId};
 
 fn target_of(row: &SqlRow) -> StoreResult<Target> {
     Ok(Target {
@@ -12,10 +13,18 @@ fn target_of(row: &SqlRow) -> StoreResult<Target> {
         kind: TargetType::from(row.get::<&str>("type")?),
         description: text(row, "description")?,
         workspace_id: WorkspaceId(row.get("workspace_id")?),
+        tags: tags_of(row)?,
     })
 }
 
-const SELECT: &str = "SELECT id, workspace_id, name, type, description FROM targets WHERE true";
+/// The tags of a target, sorted.
+fn tags_of(row: &SqlRow) -> StoreResult<Vec<Shared>> {
+    let tags: &str = row.get("tags")?;
+    Ok(tags.split_whitespace().map(Shared::from).collect())
+}
+
+const SELECT: &str =
+    "SELECT id, workspace_id, name, type, description, tags FROM targets WHERE true";
 
 /// The filter of a target list.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +50,15 @@ pub enum AddedTarget {
     Existing(TargetId),
     LimitReached,
     NoWorkspace,
+}
+
+/// The result of a change of tags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangedTags {
+    /// The tags of the target now.
+    Tags(Vec<Shared>),
+    NotFound,
+    LimitReached,
 }
 
 /// The result of deleting a target or a scan.
@@ -85,6 +103,35 @@ impl Store {
             change.commit().await?;
         }
         Ok(added)
+    }
+
+    /// Changes the tags of a target, unless it then has too many.
+    pub async fn change_target_tags(
+        &self,
+        id: TargetId,
+        tag_change: &TagChange,
+    ) -> StoreResult<ChangedTags> {
+        let mut change = self.change().await?;
+        let stored = sql("SELECT tags FROM targets WHERE id = $1 FOR UPDATE")
+            .bind(id.0)
+            .optional_as(&mut change, tags_of)
+            .await?;
+        let Some(stored) = stored else {
+            return Ok(ChangedTags::NotFound);
+        };
+        let tags = tag_change.applied_to(&stored);
+        if tags.len() > MOST_TAGS {
+            return Ok(ChangedTags::LimitReached);
+        }
+        if tags != stored {
+            sql("UPDATE targets SET tags = $1 WHERE id = $2")
+                .bind(tags.join(" "))
+                .bind(id.0)
+                .execute(&mut change)
+                .await?;
+            change.commit().await?;
+        }
+        Ok(ChangedTags::Tags(tags))
     }
 
     /// Deletes a target and its scans, in batches, unless one of its scans is active. The decision
@@ -169,6 +216,29 @@ pub(super) async fn add_target(
 mod tests {
     use super::super::testing::{add_target, open};
     use super::*;
+
+    #[tokio::test]
+    async fn tags_are_added_removed_and_limited() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let target = add_target(&store, WorkspaceId(1), "a").await;
+        let change = async |words: &[&str]| {
+            let change = TagChange::parse(words.iter().copied()).unwrap();
+            store.change_target_tags(target, &change).await.unwrap()
+        };
+        let tags =
+            |tags: &[&str]| ChangedTags::Tags(tags.iter().map(|tag| Shared::from(*tag)).collect());
+        assert_eq!(change(&["prod", "web"]).await, tags(&["prod", "web"]));
+        assert_eq!(change(&["-web", "api"]).await, tags(&["api", "prod"]));
+        let stored = store.target(target).await.unwrap().unwrap();
+        assert_eq!(stored.tags, ["api", "prod"]);
+        let names: Vec<String> = (0..MOST_TAGS).map(|number| format!("t{number}")).collect();
+        let many: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(change(&many).await, ChangedTags::LimitReached);
+        assert_eq!(change(&[]).await, tags(&["api", "prod"]));
+        let missing = store.change_target_tags(TargetId(99), &TagChange::default());
+        assert_eq!(missing.await.unwrap(), ChangedTags::NotFound);
+    }
 
     #[tokio::test]
     async fn number_of_targets_follows_additions_deletions_and_deleted_workspaces() {

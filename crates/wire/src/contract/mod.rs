@@ -114,6 +114,7 @@ pub mod scan;
 pub mod schedule;
 pub mod shared;
 pub mod target;
+pub mod target_tags;
 pub mod team;
 pub mod time;
 pub mod tool;

@@ -49,6 +49,9 @@ pub struct NewSchedule {
     /// Targets of the workspace; all of them at the time of each start when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ids: Option<Vec<TargetId>>,
+    /// Instead of `target_ids`: the targets that have this tag at the time of each start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Shared>,
     /// The scans of each target, without one.
     pub scans: Vec<NewScan>,
 }
@@ -67,9 +70,11 @@ pub struct ScanSchedule {
     pub window: Shared,
     /// The time zone of the service; empty if it has no name.
     pub time_zone: Shared,
-    /// Absent for all targets of the workspace.
+    /// Absent for all targets of the workspace, or those of a tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_ids: Option<Vec<TargetId>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<Shared>,
     /// With the defaults of the tools; credentials are replaced.
     pub scans: Vec<NewScan>,
     pub is_paused: bool,

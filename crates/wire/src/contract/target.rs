@@ -5,8 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared::SharedTexts;
-use super::{Shared, TargetId, WorkspaceId};
+use super::shared::{SharedPool, SharedTexts};
+use super::{Shared, TargetId, WorkspaceId, lenient};
 
 /// A target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -20,9 +20,20 @@ pub struct Target {
     /// May be empty.
     pub description: Shared,
     pub workspace_id: WorkspaceId,
+    /// Words in lower case, sorted; absent without tags.
+    // Only a service of scandeck has them.
+    #[serde(
+        deserialize_with = "lenient::texts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub tags: Vec<Shared>,
 }
 
-impl SharedTexts for Target {}
+impl SharedTexts for Target {
+    fn share_texts(&mut self, pool: &mut SharedPool) {
+        self.tags.share_texts(pool);
+    }
+}
 
 string_enum! {
     /// The type of a target.

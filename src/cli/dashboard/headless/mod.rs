@@ -75,7 +75,7 @@ pub mod exit {
 pub enum HeadlessCommand {
     /// Workspaces of the service: list, show, create, edit, delete
     Workspaces(workspaces::WorkspacesArgs),
-    /// Targets: list, show, add, delete
+    /// Targets: list, show, add, tag, delete
     Targets(targets::TargetsArgs),
     /// Scans: list, show, start, watch, stop, delete, diff, output, raw, tests
     Scans(scans::ScansArgs),
@@ -142,6 +142,18 @@ pub fn listed<T>(nouns: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
         }) => CliError::new(&error, format!("`scandeck {nouns} list` lists {nouns}")).into(),
         _ => error,
     })
+}
+
+/// Explains the error of a service of an earlier version, which lacks the path of these objects.
+fn of_earlier_version(error: anyhow::Error, nouns: &str) -> anyhow::Error {
+    let is_unknown_path = |error: &Error| {
+        error.kind == ErrorKind::NotFound && error.message.starts_with("unknown path")
+    };
+    if !error.downcast_ref().is_some_and(is_unknown_path) {
+        return error;
+    }
+    let hint = "update scandeck on the machine of the service";
+    CliError::new(format!("this version of the service has no {nouns}"), hint).into()
 }
 
 /// An id of the service.

@@ -13,9 +13,8 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::target_choice::TargetChoice;
-use super::{HeadlessSession, PrintTable, ServiceArgs, listed};
+use super::{HeadlessSession, PrintTable, ServiceArgs, listed, of_earlier_version};
 use crate::cli::error::CliError;
-use scandeck_client::{Error, ErrorKind};
 use scandeck_dashboard::config::scan_profiles;
 use scandeck_domain::table::columns::schedule;
 use scandeck_wire::contract::schedule::{NewSchedule, ScanSchedule};
@@ -73,6 +72,7 @@ enum SchedulesCommand {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   scandeck schedules add --scan-profile web --target shop.acme.test --every 1d --at 02:00
+  scandeck schedules add --scan-profile web --tag prod --every 1w --at 02:00
   scandeck schedules add --scan-profile full --all-targets --workspace Acme --every 1mo --at 22:30 --first 2026-12-31")]
 struct AddArgs {
     /// Scan profile of the configuration file; the service stores its tools and parameters
@@ -105,23 +105,13 @@ struct AddArgs {
 /// When the service has no schedules, and those of the service.
 pub async fn run(args: SchedulesArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
-    require_schedules(&session).await?;
+    session.require_extension("schedules").await?;
     let done = run_on(&session, args.command).await;
-    listed("schedules", done.map_err(of_earlier_version))?;
+    listed(
+        "schedules",
+        done.map_err(|error| of_earlier_version(error, "schedules")),
+    )?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Checks by the list of workspaces that the service is one of scandeck: another one receives no
-/// request for schedules.
-async fn require_schedules(session: &HeadlessSession) -> anyhow::Result<()> {
-    let client = session.client()?;
-    client.list_workspaces().await?;
-    if client.has_team() {
-        return Ok(());
-    }
-    let message = format!("the service at {} has no schedules", client.base());
-    let hint = "schedules need the local service, or your own `scandeck serve`";
-    Err(CliError::new(message, hint).into())
 }
 
 async fn run_on(session: &HeadlessSession, command: SchedulesCommand) -> anyhow::Result<()> {
@@ -157,18 +147,6 @@ async fn run_on(session: &HeadlessSession, command: SchedulesCommand) -> anyhow:
     }
 }
 
-/// Explains the error of a service of an earlier version, which lacks the path.
-fn of_earlier_version(error: anyhow::Error) -> anyhow::Error {
-    let is_unknown_path = |error: &Error| {
-        error.kind == ErrorKind::NotFound && error.message.starts_with("unknown path")
-    };
-    if !error.downcast_ref().is_some_and(is_unknown_path) {
-        return error;
-    }
-    let hint = "update scandeck on the machine of the service";
-    CliError::new("this version of the service has no schedules", hint).into()
-}
-
 async fn add(session: &HeadlessSession, args: AddArgs) -> anyhow::Result<()> {
     session.require_writable()?;
     let profiles = &session.config.screen.scan_profiles;
@@ -183,6 +161,7 @@ async fn add(session: &HeadlessSession, args: AddArgs) -> anyhow::Result<()> {
         first: args.first,
         window: args.window,
         target_ids: targets.ids,
+        tag: args.targets.tag().cloned(),
         scans,
     };
     let created = session.client()?.create_schedule(&new).await?;
@@ -207,7 +186,7 @@ async fn add(session: &HeadlessSession, args: AddArgs) -> anyhow::Result<()> {
 /// The targets of a schedule, which are in one workspace.
 struct ScheduledTargets {
     workspace: Option<WorkspaceId>,
-    /// None for all targets of the workspace at each start.
+    /// None for all targets of the workspace, or those of a tag, at each start.
     ids: Option<Vec<TargetId>>,
 }
 
@@ -217,7 +196,11 @@ async fn scheduled_targets(
 ) -> anyhow::Result<ScheduledTargets> {
     let chosen = choice.resolve(session).await?;
     let workspace = chosen.iter().find_map(|target| target.workspace);
-    if choice.is_all() {
+    if choice.tag().is_some() && chosen.iter().any(|target| target.workspace != workspace) {
+        let message = "targets of several workspaces have the tag";
+        return Err(CliError::usage(message, "add --workspace NAME").into());
+    }
+    if choice.is_open() {
         let ids = None;
         return Ok(ScheduledTargets { workspace, ids });
     }

@@ -188,6 +188,22 @@ impl HeadlessSession {
         }
     }
 
+    /// Checks by the list of workspaces that the service is one of scandeck, which alone has these
+    /// objects: another one receives no request for them.
+    ///
+    /// # Errors
+    /// When it is another service, and those of the call.
+    pub async fn require_extension(&self, nouns: &str) -> anyhow::Result<()> {
+        let client = self.client()?;
+        client.list_workspaces().await?;
+        if client.has_team() {
+            return Ok(());
+        }
+        let message = format!("the service at {} has no {nouns}", client.base());
+        let hint = format!("{nouns} need the local service, or your own `scandeck serve`");
+        Err(CliError::new(message, hint).into())
+    }
+
     /// Whether the command names a workspace.
     pub fn names_workspace(&self) -> bool {
         self.workspace.is_some()

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   --tool, or the scans of --scan-profile ─┬─► each with each target ─► ids ─► --wait, gate ─► exit code
-//!   --target …, or --all-targets ───────────┘         └─► refused: reported, the others are started
+//!   --target …, --tag or --all-targets ─────┘         └─► refused: reported, the others are started
 //! ```
 
 use std::process::ExitCode;
@@ -28,6 +28,7 @@ use serde_json::Value;
 #[command(after_help = "Examples:
   scandeck scans start --tool 170 --target shop.acme.test --params '{\"scan_type\": \"light\"}'
   scandeck scans start --scan-profile web --target shop.acme.test --target 10.0.4.7
+  scandeck scans start --scan-profile web --tag prod
   scandeck scans start --scan-profile web --all-targets --workspace \"Acme external\"")]
 pub struct StartArgs {
     /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, …; `scandeck tools` lists all
@@ -107,7 +108,7 @@ pub async fn run(session: &HeadlessSession, args: StartArgs) -> anyhow::Result<E
 }
 
 /// The hint after a start whose outcome is unknown.
-const LIST_SCANS: &str = "`scandeck scans list` shows whether it was started";
+pub const LIST_SCANS: &str = "`scandeck scans list` shows whether it was started";
 
 async fn start_one(session: &HeadlessSession, new: &NewScan) -> anyhow::Result<ScanId> {
     let created = match session.client()?.create_scan(new).await {
@@ -237,7 +238,7 @@ async fn start_each(
 }
 
 /// Whether the service refused this scan, and may accept another.
-fn is_about_scan(error: &scandeck_client::Error) -> bool {
+pub fn is_about_scan(error: &scandeck_client::Error) -> bool {
     matches!(
         error.kind,
         ErrorKind::Forbidden | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Invalid

@@ -1,14 +1,15 @@
-//! `scandeck targets`: list, show, add, delete.
+//! `scandeck targets`: list, show, add, tag, delete.
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::{HeadlessSession, PrintTable, ServiceArgs};
+use super::{HeadlessSession, PrintTable, ServiceArgs, of_earlier_version};
 use crate::cli::error::CliError;
 use scandeck_client::TargetQuery;
 use scandeck_domain::table::columns::target;
 use scandeck_domain::triage::identity::asset;
+use scandeck_wire::contract::target_tags::{TagChange, TargetTags, tags_text};
 use scandeck_wire::contract::{NewTarget, Target, TargetId, TargetType};
 
 #[derive(Args, Clone, Debug)]
@@ -46,6 +47,18 @@ enum TargetsCommand {
         /// Description
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
+    },
+    /// Add tags to a target or remove them, and print its tags
+    #[command(after_help = "Examples:
+  scandeck targets tag shop.acme.test +prod -old
+  scandeck targets tag --workspace \"Acme external\" shop.acme.test web")]
+    Tag {
+        /// Name or id
+        #[arg(value_name = "NAME|ID")]
+        target: String,
+        /// +TAG adds a tag, -TAG removes one; flags go before the target
+        #[arg(value_name = "+TAG|-TAG", required = true, allow_hyphen_values = true)]
+        changes: Vec<String>,
     },
     /// Delete a target with its scans and findings
     #[command(after_help = "Example:\n  scandeck targets delete shop.acme.test --yes")]
@@ -96,6 +109,7 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
                 session.out.value(&added)?;
             }
         }
+        TargetsCommand::Tag { target, changes } => tag(&session, &target, &changes).await?,
         TargetsCommand::Delete { target, yes } => {
             let target = get(&session, &target).await?;
             session.confirm_delete(
@@ -108,12 +122,32 @@ pub async fn run(args: TargetsArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+async fn tag(session: &HeadlessSession, name: &str, words: &[String]) -> anyhow::Result<()> {
+    session.require_writable()?;
+    let change = TagChange::parse(words.iter().map(String::as_str))
+        .map_err(|message| CliError::usage(message, "flags go before the target"))?;
+    session.require_extension("tags").await?;
+    let target = get(session, name).await?;
+    let changed = session.client()?.change_target_tags(target.id, &change);
+    let tags = changed
+        .await
+        .map_err(|error| of_earlier_version(error.into(), "tags"))?;
+    match session.out.json {
+        true => session.out.value(&TargetTags {
+            target_id: target.id,
+            tags,
+        }),
+        false => session.out.line(&tags_text(&tags)),
+    }
+}
+
 fn table(all: &[Target]) -> PrintTable {
     let columns = [
         target::ID,
         target::NAME,
         target::TYPE,
         target::WORKSPACE,
+        target::TAGS,
         target::DESCRIPTION,
     ];
     PrintTable::of_noun(columns, all)

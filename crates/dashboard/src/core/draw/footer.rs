@@ -387,10 +387,10 @@ fn quits(cx: &Cx<'_>) -> bool {
 }
 
 fn applies_to_marks(action: Action) -> bool {
-    use ItemAction::{Delete, Download, Report, Retest, Scan, ScanAgain, Stop};
+    use ItemAction::{Delete, Download, Report, Retest, Scan, ScanAgain, Stop, TagTargets};
     matches!(
         action,
-        Action::Item(Scan | ScanAgain | Retest | Stop | Delete | Report | Download)
+        Action::Item(Scan | ScanAgain | TagTargets | Retest | Stop | Delete | Report | Download)
             | Action::Decide(DecideAction::More)
             | Action::Review(ReviewAction::Open)
     )

@@ -355,6 +355,7 @@ impl CallSubject {
                 ("workspace", &[Workspaces])
             }
             Call::CreateTarget(_) => ("target", &[Targets, Workspaces]),
+            Call::ChangeTargetTags(..) => ("target", &[Targets]),
             Call::DeleteTarget(id) => {
                 deleted.target = Some(*id);
                 ("target", &[Targets, Scans, Findings, Workspaces])

@@ -141,6 +141,7 @@ fn send(model: &mut Model, effects: &mut Vec<Effect>) {
         FormTag::NewWorkspace
         | FormTag::EditWorkspace(_)
         | FormTag::NewTargets
+        | FormTag::TargetTags(_)
         | FormTag::NewScan
         | FormTag::NewSchedule
         | FormTag::Import

@@ -29,6 +29,13 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         },
         ItemAction::Delete => deletions::prompt_delete(model),
         ItemAction::Scan => scan_targets(model),
+        ItemAction::TagTargets => match model.navigation.focus.pane {
+            Pane::Targets => {
+                let chosen = model.chosen(Pane::Targets);
+                targets::tags::open(model, &chosen.ids);
+            }
+            _ => model.notify_no_effect(Action::Item(action)),
+        },
         ItemAction::Retest => match model.navigation.focus.pane {
             Pane::Findings | Pane::Board => retest::prompt(model),
             _ => model.notify_no_effect(Action::Item(action)),
@@ -171,8 +178,8 @@ fn new_schedule(model: &mut Model) {
     let Some(workspace) = model.navigation.scope.workspace else {
         return no_workspace(model);
     };
-    if !model.has_schedules() {
-        return model.notify(Tone::Plain, "this service has no schedules");
+    if !model.has_extensions() {
+        return model.notify(Tone::Plain, schedules::NO_SCHEDULES);
     }
     let marked = model.cursor(Pane::Targets).chosen();
     let ids = match (marked.many, model.target_at_hand()) {
@@ -190,8 +197,9 @@ fn new_schedule(model: &mut Model) {
         many => Some(format!("{} marked", many.len())),
     };
     let chosen = label.map(|label| ChosenTargets { label, targets });
+    let tags = targets::tags::tags_in_use(model, Some(workspace));
     let profiles = &model.settings.live.scan_profiles;
-    let form = schedules::form::open(profiles, chosen, workspace);
+    let form = schedules::form::open(profiles, chosen, tags, workspace);
     model.open_form(form);
 }
 

@@ -6,6 +6,7 @@ use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, worst};
 use crate::table::sort::natural;
 use crate::table::{BY_RISK, Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::target_tags::tags_text;
 use scandeck_wire::contract::{Target, TargetId};
 
 impl Row for Target {
@@ -13,6 +14,9 @@ impl Row for Target {
 
     fn search_text(&self, to: &mut String) {
         put(to, &[&self.name, self.kind.as_str(), &self.description]);
+        if !self.tags.is_empty() {
+            put(to, &[&tags_text(&self.tags)]);
+        }
     }
 
     fn write_field(&self, field: Field, others: &dyn OtherLists, to: &mut ColumnBuilder) {
@@ -21,6 +25,7 @@ impl Row for Target {
             Field::Name => target_name(to, Some(&self.name)),
             Field::Type => to.text(self.kind.as_str()),
             Field::Description => to.shared(&self.description),
+            Field::Tag => self.tags.iter().for_each(|tag| to.shared(tag)),
             Field::Workspace => shared(to, others.workspace_name(self.id)),
             Field::Risk => {
                 worst(

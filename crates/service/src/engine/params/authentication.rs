@@ -1,9 +1,10 @@
 //! `authentication` of the website scanner: headers and cookies, in the plain and in the nested
-//! form.
+//! form, and a log-in.
 
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::login::LoginSequence;
 use super::{ParamsError, present};
 
 /// Headers that a scan sends with each request to the host of the target.
@@ -11,10 +12,13 @@ use super::{ParamsError, present};
 pub struct Authentication {
     /// Header names and values; cookies are one `Cookie` header.
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// The requests that log in before the scan.
+    pub login: Option<LoginSequence>,
 }
 
 const FORMS: &str = "authentication must be an object with `headers` (an object, or lines \"Name: value\") or `cookies` \
-                     (an object, or a string \"a=b; c=d\"), or with `type` (headers or cookies) and `params`";
+                     (an object, or a string \"a=b; c=d\"), or with `type` (headers or cookies) and `params`; \
+                     `login` with `check` logs in before the scan";
 
 /// Most bytes of all headers. Few servers accept longer heads, and each request of the scan has all
 /// of them.
@@ -31,12 +35,16 @@ impl Authentication {
     pub fn parse(given: &Value) -> Result<Self, ParamsError> {
         let fields = given.as_object().ok_or_else(wrong)?;
         let is_nested = present(fields, "type").is_some() || present(fields, "params").is_some();
+        let login = match is_nested {
+            true => None,
+            false => LoginSequence::parse(fields)?,
+        };
         let lines = if is_nested {
             nested(fields)?
         } else {
             plain(fields)?
         };
-        if lines.is_empty()
+        if lines.is_empty() && login.is_none()
             || lines
                 .iter()
                 .any(|(name, value)| name.trim().is_empty() || value.trim().is_empty())
@@ -60,7 +68,7 @@ impl Authentication {
             .into_iter()
             .map(|(name, value)| header(&name, &value))
             .collect::<Result<_, _>>()?;
-        Ok(Self { headers })
+        Ok(Self { headers, login })
     }
 }
 
@@ -73,7 +81,11 @@ fn wrong() -> ParamsError {
 /// The fields of one form; other fields are refused.
 fn plain(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
     let is_unknown = |(name, value): (&String, &Value)| {
-        !matches!(name.as_str(), "headers" | "header" | "cookies" | "cookie") && !value.is_null()
+        let is_known = matches!(
+            name.as_str(),
+            "headers" | "header" | "cookies" | "cookie" | "login" | "check"
+        );
+        !is_known && !value.is_null()
     };
     if fields.iter().any(is_unknown) {
         return Err(wrong());
@@ -110,7 +122,7 @@ fn nested(fields: &Map<String, Value>) -> Result<Lines, ParamsError> {
         "cookies" | "cookie" => ["cookies", "cookie"],
         _ => {
             let message =
-                "authentication.type must be headers or cookies; this service does not log in";
+                "authentication.type must be headers or cookies; `login` describes a log-in";
             return Err(ParamsError::Value(message.to_owned()));
         }
     };
@@ -194,6 +206,27 @@ mod tests {
                 .expect("refused")
                 .to_string();
             assert!(!error.contains("s3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn login_may_stand_alone_or_beside_headers() {
+        let login = json!([{"url": "/login", "body": {"user": "ann", "password": "s3cret"}}]);
+        let check = json!({"url": "/", "status": 200});
+        let alone = json!({"login": login, "check": check});
+        let read = Authentication::parse(&alone).ok().expect("accepted");
+        assert!(read.headers.is_empty() && read.login.is_some());
+        let beside = json!({"login": login, "check": check, "headers": {"X-Key": "k"}});
+        let read = Authentication::parse(&beside).ok().expect("accepted");
+        assert!(read.headers.len() == 1 && read.login.is_some());
+        for bad in [
+            json!({"login": login}),
+            json!({"check": check}),
+            json!({"login": login, "check": check, "headers": {"X": ""}}),
+            json!({"login": login, "check": check, "type": "headers", "params": {"X": "1"}}),
+        ] {
+            let error = Authentication::parse(&bad).err().expect("refused");
+            assert!(!error.to_string().contains("s3cret"), "{error}");
         }
     }
 

@@ -22,6 +22,8 @@ use scandeck_wire::contract::scan::ONLY_TESTS;
 
 mod authentication;
 pub mod guests;
+pub mod login;
+pub mod taken_values;
 pub mod tools;
 pub mod website;
 

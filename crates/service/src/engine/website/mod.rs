@@ -4,7 +4,8 @@
 //!   start page (redirect rules) ──► some pages of the site ──► concurrent checks ──► findings
 //! ```
 //!
-//! Checks only read (GET, HEAD, OPTIONS); they never submit, inject, guess or change anything. Each
+//! The scan logs in before if its parameters have the steps for it. Checks only read (GET, HEAD,
+//! OPTIONS); they never submit, inject, guess or change anything. Each
 //! check is one test and returns at most one finding per kind and place; the affected pages are the
 //! rows of its evidence.
 
@@ -614,6 +615,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
         params.authentication.unwrap_or_default(),
         reach.requests,
     );
+    web.log_in().await.map_err(ScanOutcome::AuthFailed)?;
     tokio::select! {
         biased;
         ended = SiteScan::new(run, &web, &reach, with_login).run() => ended,

@@ -80,7 +80,7 @@ fn website() -> Schema {
         "discovery": checks("names of checks that request paths which may exist"),
         "spider": or_null("Spider", "Custom: the pages that the scan reads."),
         "only_tests": only_tests("`web.cors` or `web.header.csp_missing`"),
-        "authentication": or_null("Authentication", "Headers and cookies that the scan sends to the target."),
+        "authentication": or_null("Authentication", "Headers, cookies and a log-in of the scan."),
     });
     let example = json!({"scan_type": "custom", "attack_active": [], "spider": {"depth": 2}});
     params(
@@ -382,8 +382,16 @@ fn authentication() -> Schema {
         "anyOf": [object, lines, string, none],
         "description": "Nested form: an object with `headers` or `cookies`, or the headers or cookies themselves.",
     });
-    let description = "Tool 170: headers and cookies that the scan sends to the target. Plain form: `headers`, `cookies` \
-        or both. Nested form: `type` and `params`. Any other form is refused with 400. Without \
+    let login = json!({
+        "anyOf": [{"type": "array", "items": object, "minItems": 1, "maxItems": 10}, none],
+        "description": "Requests that log in before the scan: `url`, and `method`, `headers`, `body` and `take`. Needs `check`.",
+    });
+    let check = json!({
+        "anyOf": [object, none],
+        "description": "`url`, and `status` or `text` of its answer while the session holds. Needs `login`.",
+    });
+    let description = "Tool 170: headers and cookies that the scan sends to the target, and a log-in. Plain form: `headers`, \
+        `cookies`, `login` with `check`. Nested form: `type` and `params`. Any other form is refused with 400. Without \
         `authentication` in `tool_params`, that of the scan is used.";
     Schema {
         name: "Authentication".into(),
@@ -394,6 +402,8 @@ fn authentication() -> Schema {
             "properties": {
                 "headers": headers,
                 "cookies": cookies,
+                "login": login,
+                "check": check,
                 "type": nullable(choice(&["headers", "header", "cookies", "cookie"], "Nested form.")),
                 "params": params,
             },

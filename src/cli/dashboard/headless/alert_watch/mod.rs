@@ -1,7 +1,9 @@
-//! `scandeck watch`: alerts about findings, scans, decisions and captures, without a dashboard.
+//! `scandeck watch`: alerts about findings, scans, decisions and captures, without a dashboard; and
+//! the schedules of the configuration.
 //!
 //! ```text
-//!   every minute: lists, decisions of the team ─► AlertSource, rules ─┐
+//!   every minute: --schedules ─► ScheduleWatch ─► scans
+//!                 lists, decisions of the team ─► AlertSource, rules ─┐
 //!                 new captures ─► CaptureWatch ───────────────────────┴► AlertSender ─► program, webhooks, terminal, a line
 //! ```
 //!
@@ -9,6 +11,7 @@
 //! What a dashboard has sent is not sent again, and the reverse.
 
 mod captures;
+mod schedules;
 mod sender;
 
 use std::collections::BTreeSet;
@@ -18,6 +21,7 @@ use std::time::Duration;
 use clap::Args;
 
 use self::captures::CaptureWatch;
+use self::schedules::ScheduleWatch;
 use self::sender::AlertSender;
 use super::rows::FindingRows;
 use super::{HeadlessSession, ServiceArgs, sync};
@@ -36,9 +40,10 @@ use scandeck_wire::text;
 const MOST_OFTEN: u64 = 5;
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   scandeck watch --profile prod --every 5m
-  scandeck watch --once   # for cron")]
+  scandeck watch --once   # for cron
+  scandeck watch --profile prod --schedules")]
 pub struct AlertWatchArgs {
     /// Time between two looks at the service: 30s, 5m, 1h, …
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = interval)]
@@ -46,25 +51,33 @@ pub struct AlertWatchArgs {
     /// Look once and exit
     #[arg(long)]
     once: bool,
+    /// Also start the schedules of the configuration, at a service that has no schedules itself
+    #[arg(long)]
+    schedules: bool,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// Sends alerts until the command is stopped.
+/// Sends alerts, and starts schedules, until the command is stopped.
 ///
 /// # Errors
-/// When there is no rule, the service rejects the key, and with `--once` every error.
+/// When there is no rule and no schedule, the service rejects the key, and with `--once` every
+/// error.
 pub async fn run(args: AlertWatchArgs) -> anyhow::Result<ExitCode> {
     let session = HeadlessSession::open(&args.service).await?;
     let plan = AlertPlan::clone(&session.config.screen.alerts);
-    if plan.rules.is_empty() {
+    let schedules = match args.schedules {
+        true => Some(ScheduleWatch::of(&session)?),
+        false => None,
+    };
+    if plan.rules.is_empty() && schedules.is_none() {
         let hint = "add [alerts.rules.NAME] to the configuration, or remove default_rules = false";
         return Err(CliError::new("there are no alert rules", hint).into());
     }
     let mut captures = CaptureWatch::open(&session).await?;
     let mut is_reported = false;
     loop {
-        let looked = look(&session, &plan, &mut captures).await;
+        let looked = look(&session, &plan, schedules, &mut captures).await;
         if args.once {
             return looked.map(|is_delivered| match is_delivered {
                 true => ExitCode::SUCCESS,
@@ -93,16 +106,20 @@ fn is_temporary(error: &anyhow::Error) -> bool {
     of_service.is_some_and(Error::is_transient) || of_file.is_some_and(StoreError::is_temporary)
 }
 
-/// Looks once and sends what is new; returns whether every channel took it.
+/// Looks once, starts what is due and sends what is new; returns whether every channel took it.
 async fn look(
     session: &HeadlessSession,
     plan: &AlertPlan,
+    schedules: Option<ScheduleWatch<'_>>,
     captures: &mut CaptureWatch<'_>,
 ) -> anyhow::Result<bool> {
     // Without the service, the lists of a bundle would be read: they are no news.
     session.workspaces().await?;
     let clock_offset = session.clock_offset().unwrap_or(0);
     let owed = begin(&session.memory.directory, clock_offset).await?;
+    if let Some(schedules) = schedules {
+        schedules.look().await?;
+    }
     let own_names = own_names(session).await?;
     sync::receive(session).await?;
     let rows = FindingRows::load(session).await?;

@@ -15,9 +15,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::civil::DateTime;
+use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 /// Most units of an interval.
 const MOST_UNITS: i64 = 1_000;
@@ -122,10 +122,90 @@ fn split_number(text: &str) -> Option<(i64, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
+/// A time of day in words, such as `02:00`.
+///
+/// # Errors
+/// The valid form, when the text has another one.
+pub fn parse_time(text: &str) -> Result<Time, &'static str> {
+    Time::strptime("%H:%M", text).map_err(|_| "use a time such as 02:00")
+}
+
+/// A day in words, such as `2026-12-07`.
+///
+/// # Errors
+/// The valid form, when the text has another one.
+pub fn parse_day(text: &str) -> Result<Date, &'static str> {
+    Date::strptime("%Y-%m-%d", text).map_err(|_| "use a day such as 2026-12-07")
+}
+
+/// When a schedule starts, in the words of a person: its first start may follow from the time at
+/// which it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartRule {
+    pub every: StartInterval,
+    /// Local time of day.
+    pub at: Option<Time>,
+    /// Day of the first start; without effect unless `at` is given.
+    pub first: Option<Date>,
+    /// How late a missed start may be.
+    pub window: SignedDuration,
+}
+
+impl StartRule {
+    /// The recurrence from the named day, else from the next time of the clock, else from now.
+    pub fn counted_from(self, now: &Zoned) -> Recurrence {
+        self.with_first(match (self.first, self.at) {
+            (Some(day), Some(at)) => day.to_datetime(at),
+            (None, Some(at)) => next_day_at(at, now),
+            (_, None) => minute_of(now),
+        })
+    }
+
+    /// The recurrence from this local time.
+    pub fn with_first(self, first: DateTime) -> Recurrence {
+        Recurrence {
+            first,
+            every: self.every,
+            window: self.window,
+        }
+    }
+}
+
+/// `1w at 02:00 from 2026-12-07`; rules that start at other times have other texts.
+impl fmt::Display for StartRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.every)?;
+        if let Some(at) = self.at {
+            write!(f, " at {}", at.strftime("%H:%M"))?;
+        }
+        match self.first {
+            Some(first) => write!(f, " from {first}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The next time of the clock that is later than now.
+fn next_day_at(at: Time, now: &Zoned) -> DateTime {
+    let today = now.date().to_datetime(at);
+    let tomorrow = now.date().tomorrow().map(|day| day.to_datetime(at));
+    match today > now.datetime() {
+        true => today,
+        false => tomorrow.unwrap_or(today),
+    }
+}
+
+/// The present minute: the first start is one interval later.
+fn minute_of(now: &Zoned) -> DateTime {
+    let time = now.datetime();
+    let rest = SignedDuration::new(i64::from(time.second()), time.subsec_nanosecond());
+    time.checked_sub(rest).unwrap_or(time)
+}
+
 /// When a schedule starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recurrence {
-    /// In the local time of the service.
+    /// In local time.
     pub first: DateTime,
     pub every: StartInterval,
     /// How late a missed start may be.
@@ -280,6 +360,43 @@ mod tests {
             local.strftime("%m-%d %H:%M").to_string()
         };
         (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn first_start_is_the_next_time_of_the_clock() {
+        let now: Zoned = "2026-11-30T13:05:42[UTC]".parse().unwrap();
+        let at = |text| next_day_at(parse_time(text).unwrap(), &now).to_string();
+        assert_eq!(at("13:06"), "2026-11-30T13:06:00");
+        assert_eq!(at("13:05"), "2026-12-01T13:05:00");
+        assert_eq!(minute_of(&now).to_string(), "2026-11-30T13:05:00");
+    }
+
+    #[test]
+    fn rule_is_counted_from_its_day_or_from_now() {
+        let now: Zoned = "2026-11-30T13:05:42[UTC]".parse().unwrap();
+        let rule = |at: Option<&str>, first: Option<&str>| StartRule {
+            every: "2w".parse().unwrap(),
+            at: at.map(|text| parse_time(text).unwrap()),
+            first: first.map(|text| parse_day(text).unwrap()),
+            window: SignedDuration::from_hours(6),
+        };
+        for (rule, first, words) in [
+            (
+                rule(Some("02:00"), Some("2026-12-07")),
+                "2026-12-07T02:00:00",
+                "2w at 02:00 from 2026-12-07",
+            ),
+            (
+                rule(Some("02:00"), None),
+                "2026-12-01T02:00:00",
+                "2w at 02:00",
+            ),
+            (rule(None, None), "2026-11-30T13:05:00", "2w"),
+        ] {
+            assert_eq!(rule.counted_from(&now).first.to_string(), first);
+            assert_eq!(rule.to_string(), words);
+        }
+        assert!(parse_time("2am").is_err() && parse_day("7.12.").is_err());
     }
 
     #[test]

@@ -13,7 +13,9 @@
 //!
 //! The schema is SQLite's `user_version`; a file of a newer program is refused before SQLite opens it.
 //! Nothing is sent about what happened before the file was made: a new user would otherwise hear of
-//! everything at once.
+//! everything at once. The tables of [`starts`] are in the same file.
+
+pub mod starts;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

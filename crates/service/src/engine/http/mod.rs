@@ -1,5 +1,5 @@
-//! The HTTP client of the scanner: safe methods only, with scope check, rate limit, budgets and raw
-//! log.
+//! The HTTP client of the scanner: safe methods only, except for a log-in, with scope check, rate
+//! limit, budgets and raw log.
 //!
 //! ```text
 //!   send ──► budget ──► host resolved? ──no──► resolve, scope check ──► a client bound to the addresses
@@ -16,6 +16,10 @@
 //! never follows redirects, uses no proxies of the environment, and accepts all certificates (the
 //! TLS scanner checks them). A server that refuses current TLS is read over an older protocol
 //! ([`LegacyHttp`]).
+
+mod cookie_jar;
+mod login;
+mod session;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -39,6 +43,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 use url::{Origin, Url};
 
+use self::session::ScanSession;
 use super::body::{self, BodyFault, ReadBody};
 use super::encoding;
 use super::exchange::SentHead;
@@ -119,6 +124,9 @@ pub enum WebError {
     Unresponsive,
     #[error("the budget of requests or bytes is exhausted")]
     Budget,
+    /// The session of the scan has ended.
+    #[error("{0}")]
+    LoggedOut(String),
 }
 
 impl HttpPage {
@@ -258,6 +266,7 @@ pub struct Web<'a> {
     rate: Option<u32>,
     scan_pace: RequestPace,
     authentication: Authentication,
+    session: ScanSession,
     /// Credentials are sent to these origins only: that of the target URL, or of a host without
     /// scheme over https and http.
     origins: Vec<Origin>,
@@ -296,6 +305,7 @@ impl<'a> Web<'a> {
             run,
             rate: requests_per_second,
             scan_pace: RequestPace::new(requests_per_second),
+            session: ScanSession::new(authentication.headers.clone()),
             authentication,
             origins: urls.map(|url| url.origin()).collect(),
             home: OnceLock::new(),
@@ -390,6 +400,7 @@ impl<'a> Web<'a> {
             is_tolerant: true,
             ..second
         };
+        let session = self.session.number();
         let mut answer = self.attempt(&method, url, &headers, first).await;
         let repeated = match &answer {
             Err(WebError::Broken(_) | WebError::Silent | WebError::Malformed(_)) => Some(tolerant),
@@ -413,6 +424,10 @@ impl<'a> Web<'a> {
                 self.throttle.is_refusal(page);
             }
         }
+        let is_of_session = send.with_login && self.is_home(url);
+        if is_of_session && self.has_new_session(&answer, session).await {
+            answer = self.attempt(&method, url, &headers, second).await;
+        }
         if let Ok(HttpPage {
             fault: Some(fault), ..
         }) = &answer
@@ -421,7 +436,12 @@ impl<'a> Web<'a> {
         }
         match &answer {
             Ok(_) => self.failures.store(0, Ordering::Relaxed),
-            Err(WebError::RateLimited | WebError::Budget | WebError::Refused(_)) => {}
+            Err(
+                WebError::RateLimited
+                | WebError::Budget
+                | WebError::LoggedOut(_)
+                | WebError::Refused(_),
+            ) => {}
             Err(_) => {
                 self.failures.fetch_add(1, Ordering::Relaxed);
             }
@@ -605,6 +625,9 @@ impl<'a> Web<'a> {
     }
 
     fn take_budget(&self, requests: u32) -> Result<(), WebError> {
+        if let Some(why) = self.session.end() {
+            return Err(WebError::LoggedOut(why.clone()));
+        }
         if self.failures.load(Ordering::Relaxed) >= MAX_FAILURES {
             return Err(WebError::Unresponsive);
         }
@@ -724,11 +747,11 @@ impl<'a> Web<'a> {
             .entry(ACCEPT_ENCODING)
             .or_insert(HeaderValue::from_static(body::ACCEPTED));
         let credentials = match send.with_login && self.is_home(url) {
-            true => self.authentication.headers.as_slice(),
-            false => &[],
+            true => self.session.headers(),
+            false => Vec::new(),
         };
         headers.extend(credentials.iter().cloned());
-        let sent = SentHead::new(method, url, &headers, &self.user_agent(), credentials);
+        let sent = SentHead::new(method, url, &headers, &self.user_agent(), &credentials);
         let request = WebRequest {
             method,
             url,
