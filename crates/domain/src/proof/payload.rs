@@ -16,10 +16,11 @@ const PAYLOAD_COLUMNS: [&str; 6] = [
 ];
 /// Tools of services that exploit or guess.
 const EXPLOITING: [i64; 3] = [380, 400, 490];
-/// Tools of imported files that only read.
-const READING: [i64; 8] = [
-    10_001, 10_006, 10_007, 10_010, 10_011, 10_012, 10_018, 10_019,
-];
+/// The first id of the tools that other programs provide.
+const FIRST_OF_OTHERS: i64 = 10_001;
+/// Those that only read: testssl.sh, masscan, sslyze, sslscan, httpx, naabu. A file of scandeck or
+/// nmap may have the findings of attacks.
+const READING: [i64; 6] = [10_007, 10_010, 10_011, 10_012, 10_018, 10_019];
 /// Headers that every browser sends, with characters such as those of a payload.
 const BROWSER_HEADERS: [&str; 8] = [
     "accept",
@@ -71,7 +72,10 @@ fn is_suspect(header: &RequestHeader) -> bool {
 }
 
 fn is_attacking(tool: Tool) -> bool {
-    EXPLOITING.contains(&tool.0) || tool.is_imported() && !READING.contains(&tool.0)
+    let is_of_others = tool.0 >= FIRST_OF_OTHERS;
+    EXPLOITING.contains(&tool.0)
+        || tool.name().is_none()
+        || is_of_others && !READING.contains(&tool.0)
 }
 
 /// Path and query of a URL as it is written.
