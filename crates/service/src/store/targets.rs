@@ -236,7 +236,8 @@ mod tests {
         let many: Vec<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(change(&many).await, ChangedTags::LimitReached);
         assert_eq!(change(&[]).await, tags(&["api", "prod"]));
-        let missing = store.change_target_tags(TargetId(99), &TagChange::default());
+        let nothing = TagChange::default();
+        let missing = store.change_target_tags(TargetId(99), &nothing);
         assert_eq!(missing.await.unwrap(), ChangedTags::NotFound);
     }
 

@@ -577,7 +577,7 @@ mod tests {
                 tokio::time::Instant::now() < deadline,
                 "the process of the guest runs on"
             );
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            sleep(Duration::from_millis(5)).await;
         }
     }
 }

@@ -92,7 +92,7 @@ async fn scan(tool: Tool, target: &str, lines: &str) -> StandInResult {
             ScanEvent::Raw(line) => result.raw.push(line),
             ScanEvent::Info(line) => result.info.push(line),
             ScanEvent::Planned(tests) => assert_eq!(tests, 1),
-            ScanEvent::Step(_) | ScanEvent::Output(_) => {}
+            ScanEvent::Step(_) | ScanEvent::Output(_) | ScanEvent::Learned(_) => {}
         }
     }
     result

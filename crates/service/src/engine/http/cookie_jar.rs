@@ -119,6 +119,8 @@ fn is_within(host: &str, domain: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use reqwest::header::{HeaderMap, HeaderValue};
 
     use super::*;
@@ -134,6 +136,7 @@ mod tests {
             headers,
             body: Vec::new(),
             fault: None,
+            request: Arc::default(),
         }
     }
 

@@ -9,6 +9,8 @@
 //! The steps are the only requests of a scan that are not GET, HEAD or OPTIONS: whoever starts the
 //! scan wrote them. They go to hosts in the scope only, without HTTP/2 and older TLS.
 
+use std::sync::Arc;
+
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
@@ -214,6 +216,8 @@ impl Web<'_> {
             headers: HeaderMap::new(),
             limit,
             max_body: MAX_BODY,
+            // The answers of a log-in are no evidence.
+            sent: Arc::default(),
         };
         WebAnswer(answer).page(&read).await
     }
@@ -367,6 +371,7 @@ mod tests {
             headers,
             body: body.as_bytes().to_vec(),
             fault: None,
+            request: Arc::default(),
         }
     }
 
