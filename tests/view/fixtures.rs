@@ -244,6 +244,10 @@ pub fn targets() -> Vec<Target> {
             "".into()
         },
         workspace_id: 1.into(),
+        tags: match i {
+            0 => vec!["prod".into(), "web".into()],
+            _ => Vec::new(),
+        },
     };
     TARGETS.into_iter().enumerate().map(target).collect()
 }
@@ -594,6 +598,7 @@ pub fn schedules() -> Vec<ScanSchedule> {
         window: "6h".into(),
         time_zone: "Europe/Berlin".into(),
         target_ids: Some(vec![1.into(), 2.into()]),
+        tag: None,
         scans: vec![
             NewScan {
                 tool_id: 170,
