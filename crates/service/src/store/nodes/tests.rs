@@ -142,6 +142,20 @@ async fn beat_of_the_future_ends_claims() {
 }
 
 #[tokio::test]
+async fn clock_of_the_database_that_goes_back_ends_no_claims() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    register(&one).await;
+    register(&other).await;
+    for store in [&one, &other] {
+        silence(store, -3600).await;
+    }
+    assert!(!beat(&one).await.has_ended_nodes);
+    assert!(!beat(&other).await.is_lost);
+    assert!(!beat(&one).await.has_ended_nodes);
+}
+
+#[tokio::test]
 async fn process_that_starts_again_takes_its_scans_at_once() {
     let temp = tempfile::tempdir().unwrap();
     let (one, other) = two_nodes(temp.path()).await;
