@@ -17,6 +17,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -103,7 +104,10 @@ impl ServiceNode {
         let host = login(|name| std::env::var(name).ok());
         // Machines of one image may share their name, but not the id of their last start.
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        Self::with_home(home, &format!("{host} {}:", boot.trim()))
+        // Containers of one machine may have its name, and directories of the same path.
+        let directory = std::fs::metadata(&home).map(|home| (home.dev(), home.ino()));
+        let (device, inode) = directory.unwrap_or_default();
+        Self::with_home(home, &format!("{host} {} {device} {inode}:", boot.trim()))
     }
 
     fn with_home(home: PathBuf, machine: &str) -> Self {

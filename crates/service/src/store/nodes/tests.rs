@@ -155,6 +155,19 @@ async fn clock_of_the_database_that_goes_back_ends_no_claims() {
     assert!(!beat(&one).await.has_ended_nodes);
 }
 
+#[test]
+fn home_of_a_node_is_a_directory_and_not_its_path() {
+    let temp = tempfile::tempdir().unwrap();
+    let (path, moved) = (temp.path().join("data"), temp.path().join("moved"));
+    let home = || ServiceNode::of_directory(&path).home;
+    std::fs::create_dir(&path).unwrap();
+    let first = home();
+    assert_eq!(home(), first);
+    std::fs::rename(&path, &moved).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert_ne!(home(), first);
+}
+
 #[tokio::test]
 async fn process_that_starts_again_takes_its_scans_at_once() {
     let temp = tempfile::tempdir().unwrap();
