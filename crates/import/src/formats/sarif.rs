@@ -664,8 +664,7 @@ fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
         };
         return Some(ProposedVerdict::new(verdict, reason));
     }
-    let words = first.justification.to_lowercase().replace('-', " ");
-    let verdict = match words.contains("false positive") {
+    let verdict = match says_false_positive(&first.justification) {
         true => Verdict::FalsePositive,
         false => Verdict::RiskAccepted,
     };
@@ -675,6 +674,17 @@ fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
         (_, true) => "suppressed",
     };
     Some(ProposedVerdict::new(verdict, reason))
+}
+
+/// Whether a justification calls the result a false positive, and does not deny it.
+fn says_false_positive(justification: &str) -> bool {
+    let text = justification.to_lowercase().replace('-', " ");
+    let Some((before, _)) = text.split_once("false positive") else {
+        return false;
+    };
+    let mut words = before.split_whitespace().rev();
+    let last = words.find(|word| !matches!(*word, "a" | "the"));
+    !last.is_some_and(|word| matches!(word, "not" | "no") || word.ends_with("n't"))
 }
 
 fn fingerprint(result: &SarifResult) -> String {

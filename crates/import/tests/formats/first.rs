@@ -365,6 +365,10 @@ fn sarif_suppression_proposes_the_verdict_that_it_states() {
             "false positive: False-positive",
         ),
         (
+            r#"{"kind":"external","justification":"Not a false positive"}"#,
+            "risk accepted: Not a false positive",
+        ),
+        (
             r#"{"kind":"inSource"}"#,
             "risk accepted: suppressed in the source",
         ),
