@@ -486,7 +486,7 @@ mod tests {
         let later = now + SignedDuration::from_secs(16);
         other.register(now).await.unwrap();
         silence(&one, 16).await;
-        assert!(other.beat(0, later).await.unwrap().has_ended_nodes);
+        assert!(other.beat(true, 0, later).await.unwrap().has_ended_nodes);
         assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());
         let newer = other.claim_report().await.unwrap().unwrap();
         other.delete_report_parts(&newer).await.unwrap();

@@ -167,9 +167,15 @@ impl Store {
         Ok(NodeRegistration::Done)
     }
 
-    /// Renews the claims of this node, and ends those of silent nodes. `clock_ahead` is by how many
-    /// milliseconds the clock of this machine is ahead of that of the database.
-    pub async fn beat(&self, clock_ahead: i64, now: Timestamp) -> StoreResult<NodeBeat> {
+    /// Renews the claims of this node, and ends those of silent nodes if `may_judge`: after a beat
+    /// of this process within its lease. `clock_ahead` is by how many milliseconds the clock of this
+    /// machine is ahead of that of the database.
+    pub async fn beat(
+        &self,
+        may_judge: bool,
+        clock_ahead: i64,
+        now: Timestamp,
+    ) -> StoreResult<NodeBeat> {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
@@ -186,10 +192,10 @@ impl Store {
             .bind(clock_ahead)
             .execute(&mut change)
             .await?;
-        // While the database was away, the others could not beat either.
-        // And when its clock was set, each beat is of another time until the next one.
-        let may_judge = last.is_some_and(|last| (time - last).abs() < self.node.lease());
-        let silent = match may_judge {
+        // While the database was away, the others could not beat either; after its clock was set,
+        // they have not beaten yet.
+        let is_regular = last.is_some_and(|last| (time - last).abs() < self.node.lease());
+        let silent = match may_judge && is_regular {
             true => silent_nodes(&mut change, &self.node, time).await?,
             false => Vec::new(),
         };

@@ -23,7 +23,7 @@ async fn register(store: &Store) {
 }
 
 async fn beat(store: &Store) -> NodeBeat {
-    store.beat(0, after(0)).await.unwrap()
+    store.beat(true, 0, after(0)).await.unwrap()
 }
 
 fn with_key(store: Store, secrets_key: &str) -> Store {
@@ -139,6 +139,18 @@ async fn beat_of_the_future_ends_claims() {
     register(&other).await;
     silence(&one, -3600).await;
     assert!(beat(&other).await.has_ended_nodes, "the clock was set back");
+}
+
+#[tokio::test]
+async fn node_that_has_just_started_ends_no_claims_of_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    register(&one).await;
+    silence(&one, 3600).await;
+    register(&other).await;
+    let first = other.beat(false, 0, after(0)).await.unwrap();
+    assert!(!first.has_ended_nodes && first.has_others, "{first:?}");
+    assert!(beat(&other).await.has_ended_nodes);
 }
 
 #[tokio::test]
@@ -269,7 +281,7 @@ async fn nodes_show_their_load_and_clock() {
     register(&one).await;
     queue_scan(&one, "a").await;
     claim_scan(&one, after(0)).await.unwrap();
-    one.beat(250, after(0)).await.unwrap();
+    one.beat(true, 250, after(0)).await.unwrap();
     silence(&one, 7).await;
     register(&other).await;
     let nodes = other.nodes().await.unwrap();
