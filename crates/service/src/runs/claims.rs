@@ -59,7 +59,7 @@ async fn renew(app: &App, may_judge: bool) -> Result<(), DatabaseError> {
     let beat = app.store.beat(may_judge, -difference.millis, app.now());
     let beat = beat.await?;
     app.lease.renew(sent, beat.is_lost);
-    if beat.has_ended_nodes || beat.has_others || had_ended {
+    if beat.has_ended_nodes || beat.has_others || beat.is_lost || had_ended {
         app.worker.wake();
         app.reports.notify_one();
         app.imports.notify_one();

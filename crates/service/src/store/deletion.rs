@@ -88,7 +88,10 @@ impl Store {
         mut decision: WriteTransaction,
         noun: DeletedNoun,
     ) -> StoreResult<DeletionRow> {
-        nodes::join(&mut decision, &self.node).await?;
+        if !nodes::renew(&mut decision, &self.node).await? {
+            // The client tries again, and the next beat adds the row.
+            return Err(DatabaseError::PoolTimedOut);
+        }
         let (target, workspace) = match noun {
             DeletedNoun::Target(id) => (Some(id.0), None),
             DeletedNoun::Workspace(id) => (None, Some(id.0)),

@@ -311,8 +311,20 @@ async fn database_time(on: impl Into<Executor<'_>>) -> StoreResult<i64> {
     .await
 }
 
-/// Adds the row of this node, or renews it, before a claim in the same transaction.
-pub(super) async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<()> {
+/// Renews the row of this node before a claim in the same transaction. False if another node has
+/// deleted it: then the node claims nothing before a beat has told it so.
+pub(super) async fn renew(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<bool> {
+    let now = database_time(&mut *change).await?;
+    let renewed = sql("UPDATE nodes SET beat_at = $2 WHERE id = $1")
+        .bind(&node.id)
+        .bind(now)
+        .execute(change)
+        .await?;
+    Ok(renewed > 0)
+}
+
+/// Adds the row of this node, or renews it.
+async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<()> {
     let details = &node.details;
     let now = database_time(&mut *change).await?;
     sql(
