@@ -249,3 +249,24 @@ fn verdict_of_imported_file_applies_only_after_reuse() {
         "{frame}"
     );
 }
+
+#[test]
+fn reason_in_the_words_of_the_file_becomes_a_note() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    let proposed = ProposedVerdict::new(Verdict::FalsePositive, "only in the test shop");
+    app.feed(Snapshot::Findings(table([Finding {
+        proposed: Some(Box::new(proposed)),
+        ..on_port(1, 1, "csp", 443)
+    }])));
+    app.keys("3");
+    select(&mut app, 1);
+    let effects = app.keys("=");
+    let events = crate::findings::decide::tests::recorded(&effects);
+    let changes: Vec<&Change> = events.iter().map(|event| &event.change).collect();
+    assert!(
+        matches!(changes[..], [Change::Decide(_), Change::Note(note)]
+            if **note == *"only in the test shop"),
+        "{changes:?}"
+    );
+}
