@@ -305,7 +305,6 @@ impl OpenedDir {
         let last = dir.take_last_info();
         let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
         let OpenedStore { store, notes } = dir.open_store().await?;
-        prepare(&store, settings).await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
         Ok(Self {
@@ -319,13 +318,14 @@ impl OpenedDir {
         })
     }
 
-    /// Adds this node to those of the database, and takes over the scans of nodes that have ended.
+    /// Adds this node to those of the database, takes over the scans of nodes that have ended, and
+    /// prepares the store. A refused node changes nothing.
     async fn register(&self, settings: &Settings, clock: &dyn Clock) -> Result<(), StartError> {
         let difference = claims::clock_difference(&self.store).await;
         clock.follow(difference.map_err(StartError::Store)?);
         let registered = self.store.register(clock.now()).await;
         match registered.map_err(StartError::Store)? {
-            NodeRegistration::Done => Ok(()),
+            NodeRegistration::Done => prepare(&self.store, settings).await,
             NodeRegistration::OtherKey { name } => Err(StartError::OtherKey {
                 file: secrets_file(settings, &self.dir),
                 node: name,
