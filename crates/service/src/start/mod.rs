@@ -74,7 +74,7 @@ use crate::store::nodes::{NodeDetails, NodeRegistration};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
 use scandeck_wire::login::login;
 
-use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note};
+use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note, role_notes};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -414,9 +414,7 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
     let metrics = sockets.metrics.as_ref();
     let metrics_address = metrics.and_then(|listener| listener.local_addr().ok());
     notes.extend(metrics_address.map(metrics_note));
-    if !settings.roles.contains(&NodeRole::Api) {
-        notes.push("this node answers health checks only: it has no role `api`".to_owned());
-    }
+    notes.extend(role_notes(settings));
     if settings.tls.is_some() && settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
