@@ -657,7 +657,8 @@ fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
     }
     let first = suppressions.first()?;
     let decision = &first.properties;
-    if let Some(verdict) = Verdict::named(&decision.verdict).filter(|verdict| verdict.settles()) {
+    let stated = Verdict::named(&decision.verdict);
+    if let Some(verdict) = stated.filter(|verdict| verdict.dismisses()) {
         let reason = match decision.reason.is_empty() {
             true => &first.justification,
             false => &decision.reason,

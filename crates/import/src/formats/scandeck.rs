@@ -133,14 +133,7 @@ impl ScandeckLine {
         let Some(verdict) = decided else {
             return finding.proposed.as_deref().cloned();
         };
-        let is_dismissed = matches!(
-            verdict,
-            Verdict::FalsePositive
-                | Verdict::RiskAccepted
-                | Verdict::NotApplicable
-                | Verdict::Duplicate
-        );
-        is_dismissed.then(|| ProposedVerdict {
+        verdict.dismisses().then(|| ProposedVerdict {
             verdict,
             reason: self.reason.clone(),
             by: self.decided_by.clone(),

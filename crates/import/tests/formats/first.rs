@@ -361,6 +361,10 @@ fn sarif_suppression_proposes_the_verdict_that_it_states() {
     for (suppression, expected) in [
         (own, "not applicable: by design"),
         (
+            r#"{"kind":"inSource","properties":{"verdict":"confirmed"}}"#,
+            "risk accepted: suppressed in the source",
+        ),
+        (
             r#"{"kind":"external","justification":"False-positive"}"#,
             "false positive: False-positive",
         ),
