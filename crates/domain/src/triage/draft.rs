@@ -173,7 +173,7 @@ impl Draft {
         changes
     }
 
-    /// The changes that reuse the offered decision. A reason in the words of the file becomes a note.
+    /// The changes that reuse the offered decision. A reason in words of the file becomes a note.
     fn reused(&self, issue: &Issue, assessment: &Assessment, today: Date) -> Vec<Change> {
         if !self.reuses_offered {
             return Vec::new();

@@ -126,8 +126,8 @@ impl ScandeckLine {
         })
     }
 
-    /// The decision of the export, which is proposed and not made. Without one, what the file of the
-    /// finding proposed.
+    /// The decision of the export, which is proposed and not made. Without one, what an earlier file
+    /// proposed.
     fn proposed(&self, finding: &Finding) -> Option<ProposedVerdict> {
         let decided = Verdict::named(&self.verdict).filter(|verdict| verdict.settles());
         let Some(verdict) = decided else {

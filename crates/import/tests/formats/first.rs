@@ -387,8 +387,8 @@ fn decision_of_an_export_replaces_what_an_earlier_file_proposed() {
     let of = |verdict: &str| {
         let reason = "x".repeat(2_000);
         let line = format!(
-            r#"{{"vuln_id":"web.csp","name":"CSP","risk_level":1,"target_name":"a.test","fingerprint":"1",
-                "presence":"new","verdict":"{verdict}","reason":"{reason}",
+            r#"{{"vuln_id":"web.csp","name":"CSP","risk_level":1,"target_name":"a.test",
+                "fingerprint":"1","presence":"new","verdict":"{verdict}","reason":"{reason}",
                 "proposed":{{"verdict":"risk_accepted","reason":"{reason}","by":"ann"}}}}"#
         );
         let line = line.replace('\n', " ");

@@ -191,8 +191,9 @@ impl Store {
             .bind(schedule.id.0)
             .bind(schedule.workspace.0),
             Some(_) => sql(
-                "SELECT targets.id, targets.name, targets.tags, targets.id IN (SELECT scans.target_id
-                    FROM jobs JOIN scans ON scans.id = jobs.scan_id WHERE jobs.schedule_id = $1)
+                "SELECT targets.id, targets.name, targets.tags, targets.id IN (
+                    SELECT scans.target_id FROM jobs JOIN scans ON scans.id = jobs.scan_id
+                    WHERE jobs.schedule_id = $1)
                  FROM schedule_targets JOIN targets ON targets.id = schedule_targets.target_id
                  WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id",
             )

@@ -168,8 +168,8 @@ impl Store {
     }
 
     /// Renews the claims of this node, and ends those of silent nodes if `may_judge`: after a beat
-    /// of this process within its lease. `clock_ahead` is by how many milliseconds the clock of this
-    /// machine is ahead of that of the database.
+    /// of this process within its lease. `clock_ahead` is by how many milliseconds the clock of
+    /// this machine is ahead of that of the database.
     pub async fn beat(
         &self,
         may_judge: bool,
