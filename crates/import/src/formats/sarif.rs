@@ -685,7 +685,7 @@ fn says_false_positive(justification: &str) -> bool {
     };
     let mut words = before.split_whitespace().rev();
     let last = words.find(|word| !matches!(*word, "a" | "the"));
-    !last.is_some_and(|word| matches!(word, "not" | "no") || word.ends_with("n't"))
+    last.is_none_or(|word| !matches!(word, "not" | "no") && !word.ends_with("n't"))
 }
 
 fn fingerprint(result: &SarifResult) -> String {
