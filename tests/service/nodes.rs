@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use reqwest::Method;
+use scandeck::contract::WorkspaceId;
 use scandeck::service::{NodeRole, start};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -143,8 +144,10 @@ async fn scan_of_a_service_that_cannot_beat_ends_and_starts_again() {
 async fn service_with_another_secrets_key_does_not_start_beside_a_live_one() {
     let dir = tempfile::tempdir().unwrap();
     let one = typical_service(first_settings(dir.path())).await;
+    let acme = one.post("/workspaces", json!({"name": "Acme"})).await;
     let mut settings = second_settings(dir.path());
     settings.secrets_key_file = None;
+    settings.current_workspace = Some(WorkspaceId(acme.created()));
     let refused = start(settings, CancellationToken::new()).await;
     let error = refused.unwrap_err().to_string();
     assert!(
@@ -152,6 +155,9 @@ async fn service_with_another_secrets_key_does_not_start_beside_a_live_one() {
             && error.ends_with("or name it with --secrets-key-file"),
         "{error}"
     );
+    // It is not the current one.
+    let path = format!("/workspaces/{}", acme.created());
+    one.delete(&path).await.assert_no_content();
     one.stop().await;
 }
 

@@ -514,6 +514,12 @@ async fn scans_of_a_schedule_count_in_the_quota_of_its_key() {
     JsonResponse::read(refused)
         .await
         .assert_refused(429, "has created 2 scans");
+    fixture.pass(60);
+    let started = fixture.until_starts(id, 2).await;
+    assert_eq!(
+        started["last_result"],
+        "started 1 scan; 2 targets still scanned"
+    );
     fixture.service.stop().await;
 }
 

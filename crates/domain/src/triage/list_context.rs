@@ -58,8 +58,8 @@ impl OtherLists for ListContext<'_> {
             .map(|workspace| &workspace.name)
     }
 
-    fn tool(&self, scan: ScanId) -> Option<i64> {
-        self.scans?.get(scan).map(|scan| scan.tool_id)
+    fn scan(&self, scan: ScanId) -> Option<&Scan> {
+        self.scans?.get(scan).map(|scan| &**scan)
     }
 
     fn risks(&self, target: TargetId) -> Option<[u32; 5]> {

@@ -5,6 +5,7 @@ use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
 use scandeck_wire::contract::FindingId;
+use scandeck_wire::contract::import::ImportOrigin;
 
 impl Row for ListedFinding {
     const KIND: QueryKind = QueryKind::Findings;
@@ -45,9 +46,9 @@ impl Row for ListedFinding {
             Field::Scan => self.task_id().into_iter().for_each(|id| to.whole(id.0)),
             Field::Tool => self
                 .task_id()
-                .and_then(|scan| others.tool(scan))
+                .and_then(|scan| others.scan(scan))
                 .into_iter()
-                .for_each(|id| tool(to, id)),
+                .for_each(|scan| tool(to, scan.tool_id, ImportOrigin::tool_of(scan))),
             Field::Scanner => to.text(if self.confirmed { "proven" } else { "unproven" }),
             Field::Class | Field::VulnId => to.shared(&self.vuln_id),
             Field::Cve => self.cve.iter().for_each(|cve| to.shared(cve)),

@@ -1,6 +1,7 @@
 //! Tests of queries over findings and scans.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::query::source::column_of;
 use crate::query::*;
@@ -13,14 +14,17 @@ use scandeck_wire::contract::{
     Finding, FindingId, Risk, Scan, ScanId, ScanStatus, Shared, Stamp, TargetId,
 };
 
-struct TargetNames(Shared);
+struct OneTarget {
+    name: Shared,
+    scan: Scan,
+}
 
-impl OtherLists for TargetNames {
+impl OtherLists for OneTarget {
     fn target_name(&self, target: TargetId) -> Option<&Shared> {
-        (target == TargetId(1)).then_some(&self.0)
+        (target == TargetId(1)).then_some(&self.name)
     }
-    fn tool(&self, scan: ScanId) -> Option<i64> {
-        (scan == ScanId(7)).then_some(170)
+    fn scan(&self, scan: ScanId) -> Option<&Scan> {
+        (scan == self.scan.id).then_some(&self.scan)
     }
 }
 
@@ -101,7 +105,15 @@ fn matching(text: &str) -> String {
         .iter()
         .map(|(issue, assessment)| AssessedFinding { issue, assessment })
         .collect();
-    let fixture = TargetNames("https://shop.acme.test/".into());
+    let fixture = OneTarget {
+        name: "https://shop.acme.test/".into(),
+        scan: Scan {
+            id: ScanId(7),
+            tool_id: 10_008,
+            tool_params: Some(json!({"import": {"tool": "CodeQL"}})),
+            ..Scan::default()
+        },
+    };
     let now = stamp("2026-11-21 12:00:00").unwrap().as_second();
     let source = Rows {
         rows: &rows,
@@ -140,8 +152,9 @@ fn value_kinds_compare_as_documented() {
         ("target=shop.acme.test", "P"),
         ("target=shop", ""),
         ("target:*", "P"),
-        ("tool:170", "P"),
-        ("tool:web*", "P"),
+        ("tool:10008", "P"),
+        ("tool:sarif", "P"),
+        ("tool:code*", "P"),
         ("cve:CVE-2024-*", "P"),
         ("cve:\"\"", "TÜ"),
         ("-cve:*", "TÜ"),

@@ -12,6 +12,7 @@ use super::{Assessment, Issue, IssueId, Presence};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool};
 use crate::table::{Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{Risk, Stamp, TargetId};
 use scandeck_wire::text::natural;
 
@@ -46,8 +47,13 @@ impl Row for Issue {
                     .for_each(|id| to.whole(id.0));
             }
             Field::Tool if !self.earlier.is_empty() => {
-                let tools: BTreeSet<i64> = self.scans().filter_map(|id| others.tool(id)).collect();
-                tools.into_iter().for_each(|id| tool(to, id));
+                let scans = self.scans().filter_map(|id| others.scan(id));
+                let tools: BTreeSet<(i64, Option<&str>)> = scans
+                    .map(|scan| (scan.tool_id, ImportOrigin::tool_of(scan)))
+                    .collect();
+                tools
+                    .into_iter()
+                    .for_each(|(id, named)| tool(to, id, named));
             }
             Field::Target if self.finding.target_id().is_none() => {
                 target_name(

@@ -13,7 +13,7 @@ use super::issue::{Assessment, Issue};
 use crate::finding::FindingKey;
 use crate::query::{Evaluator, Query, QueryKind, RowSet};
 use crate::table::{OtherLists, Rows, Table};
-use scandeck_wire::contract::{ScanId, Shared, TargetId};
+use scandeck_wire::contract::{Scan, ScanId, Shared, TargetId};
 
 /// The deciding rule of each issue; empty if no rule matches.
 pub(super) fn deciding(
@@ -64,8 +64,8 @@ impl OtherLists for CorrelationInput {
         Some(&self.workspace).filter(|name| !name.is_empty())
     }
 
-    fn tool(&self, id: ScanId) -> Option<i64> {
-        Some(self.scans.get(id)?.tool_id)
+    fn scan(&self, id: ScanId) -> Option<&Scan> {
+        self.scans.get(id).map(|scan| &**scan)
     }
 
     fn notes(&self, key: FindingKey) -> Vec<&Shared> {

@@ -657,15 +657,15 @@ fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
     }
     let first = suppressions.first()?;
     let decision = &first.properties;
-    if let Some(verdict) = Verdict::named(&decision.verdict).filter(|verdict| verdict.settles()) {
+    let stated = Verdict::named(&decision.verdict);
+    if let Some(verdict) = stated.filter(|verdict| verdict.dismisses()) {
         let reason = match decision.reason.is_empty() {
             true => &first.justification,
             false => &decision.reason,
         };
         return Some(ProposedVerdict::new(verdict, reason));
     }
-    let words = first.justification.to_lowercase().replace('-', " ");
-    let verdict = match words.contains("false positive") {
+    let verdict = match says_false_positive(&first.justification) {
         true => Verdict::FalsePositive,
         false => Verdict::RiskAccepted,
     };
@@ -675,6 +675,17 @@ fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
         (_, true) => "suppressed",
     };
     Some(ProposedVerdict::new(verdict, reason))
+}
+
+/// Whether a justification calls the result a false positive, and does not deny it.
+fn says_false_positive(justification: &str) -> bool {
+    let text = justification.to_lowercase().replace('-', " ");
+    let Some((before, _)) = text.split_once("false positive") else {
+        return false;
+    };
+    let mut words = before.split_whitespace().rev();
+    let last = words.find(|word| !matches!(*word, "a" | "the"));
+    last.is_none_or(|word| !matches!(word, "not" | "no") && !word.ends_with("n't"))
 }
 
 fn fingerprint(result: &SarifResult) -> String {

@@ -78,7 +78,7 @@ struct ScandeckLine {
 
 impl ScandeckLine {
     fn entry(self, finding: Finding) -> Result<ImportEntry, &'static str> {
-        let proposed = self.proposed();
+        let proposed = self.proposed(&finding);
         if finding.vuln_id.is_empty() && finding.name.is_empty() {
             return Err("finding without a class and a name");
         }
@@ -126,17 +126,14 @@ impl ScandeckLine {
         })
     }
 
-    /// The decision of the export; it is proposed, not made.
-    fn proposed(&self) -> Option<ProposedVerdict> {
-        let verdict = Verdict::named(&self.verdict)?;
-        let is_dismissed = matches!(
-            verdict,
-            Verdict::FalsePositive
-                | Verdict::RiskAccepted
-                | Verdict::NotApplicable
-                | Verdict::Duplicate
-        );
-        is_dismissed.then(|| ProposedVerdict {
+    /// The decision of the export, which is proposed and not made. Without one, what an earlier file
+    /// proposed.
+    fn proposed(&self, finding: &Finding) -> Option<ProposedVerdict> {
+        let decided = Verdict::named(&self.verdict).filter(|verdict| verdict.settles());
+        let Some(verdict) = decided else {
+            return finding.proposed.as_deref().cloned();
+        };
+        verdict.dismisses().then(|| ProposedVerdict {
             verdict,
             reason: self.reason.clone(),
             by: self.decided_by.clone(),

@@ -1,5 +1,6 @@
 //! nuclei, ZAP, Burp, Nessus, nmap, testssl.sh, SARIF and scandeck.
 
+use scandeck_wire::contract::verdict::Verdict;
 use scandeck_wire::contract::{EvidenceView, Finding, Risk};
 
 use super::*;
@@ -360,8 +361,16 @@ fn sarif_suppression_proposes_the_verdict_that_it_states() {
     for (suppression, expected) in [
         (own, "not applicable: by design"),
         (
+            r#"{"kind":"inSource","properties":{"verdict":"confirmed"}}"#,
+            "risk accepted: suppressed in the source",
+        ),
+        (
             r#"{"kind":"external","justification":"False-positive"}"#,
             "false positive: False-positive",
+        ),
+        (
+            r#"{"kind":"external","justification":"Not a false positive"}"#,
+            "risk accepted: Not a false positive",
         ),
         (
             r#"{"kind":"inSource"}"#,
@@ -371,6 +380,28 @@ fn sarif_suppression_proposes_the_verdict_that_it_states() {
     ] {
         assert_eq!(of(suppression), expected, "{suppression}");
     }
+}
+
+#[test]
+fn decision_of_an_export_replaces_what_an_earlier_file_proposed() {
+    let of = |verdict: &str| {
+        let reason = "x".repeat(2_000);
+        let line = format!(
+            r#"{{"vuln_id":"web.csp","name":"CSP","risk_level":1,"target_name":"a.test",
+                "fingerprint":"1","presence":"new","verdict":"{verdict}","reason":"{reason}",
+                "proposed":{{"verdict":"risk_accepted","reason":"{reason}","by":"ann"}}}}"#
+        );
+        let line = line.replace('\n', " ");
+        let finding = crate::import(line.as_bytes()).entries[0]
+            .clone()
+            .into_finding();
+        let proposed = finding.proposed?;
+        assert!(proposed.reason.len() < 1_100, "the reason is shortened");
+        Some(proposed.verdict)
+    };
+    assert_eq!(of("open"), Some(Verdict::RiskAccepted));
+    assert_eq!(of("false_positive"), Some(Verdict::FalsePositive));
+    assert_eq!(of("confirmed"), None);
 }
 
 #[test]

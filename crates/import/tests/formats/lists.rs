@@ -53,3 +53,11 @@ fn text_in_place_of_a_list_is_no_element() {
     assert_eq!((read.summary.entries, read.summary.damage), (0, None));
     assert_eq!(read.summary.targets.len(), 1);
 }
+
+#[test]
+fn empty_object_in_place_of_a_list_is_an_empty_list() {
+    let report = r#"{"host":"shop.test","ip":"192.0.2.7","port":"443","vulnerabilities":{}}"#;
+    let read = import(report.as_bytes());
+    assert!(read.entries.is_empty());
+    assert_eq!(read.skipped(), []);
+}

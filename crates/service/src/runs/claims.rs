@@ -31,26 +31,35 @@ const CHECK: Duration = Duration::from_millis(750);
 
 /// Keeps the lease until `stop`.
 pub async fn keep_lease(app: App, stop: CancellationToken) {
-    let interval = app.settings.lease / BEATS;
+    let lease = app.settings.lease;
+    let interval = lease / BEATS;
+    let mut last_beat: Option<Instant> = None;
     while !stop.is_cancelled() {
-        let pause = match stop.run_until_cancelled(renew(&app)).await {
+        let sent = Instant::now();
+        let may_judge = last_beat.is_some_and(|last| last.elapsed() < lease);
+        let pause = match stop.run_until_cancelled(renew(&app, may_judge)).await {
             Some(Err(error)) => {
                 tracing::error!(%error, "claims of this node not renewed");
                 interval / SOONER
             }
-            _ => interval,
+            _ => {
+                last_beat = Some(sent);
+                interval
+            }
         };
         stop.run_until_cancelled(tokio::time::sleep(pause)).await;
     }
 }
 
-async fn renew(app: &App) -> Result<(), DatabaseError> {
+/// `may_judge`: see [`Store::beat`].
+async fn renew(app: &App, may_judge: bool) -> Result<(), DatabaseError> {
     let difference = clock_difference(&app.store).await?;
     app.clock.follow(difference);
     let (sent, had_ended) = (Instant::now(), app.lease.has_ended());
-    let beat = app.store.beat(-difference.millis, app.now()).await?;
+    let beat = app.store.beat(may_judge, -difference.millis, app.now());
+    let beat = beat.await?;
     app.lease.renew(sent, beat.is_lost);
-    if beat.has_ended_nodes || beat.has_others || had_ended {
+    if beat.has_ended_nodes || beat.has_others || beat.is_lost || had_ended {
         app.worker.wake();
         app.reports.notify_one();
         app.imports.notify_one();

@@ -117,6 +117,8 @@ mod tests {
                 lease.hold(scan).await
             }
         });
+        // It sets its timer before, to the end of the first lease.
+        tokio::task::yield_now().await;
         lease.renew(Instant::now() + PATIENCE, false);
         assert_eq!(held.await.unwrap(), Some(()));
         assert!(!lease.has_ended());

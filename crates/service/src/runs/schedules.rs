@@ -207,6 +207,14 @@ async fn prepare<'a>(
     }
     let mut count = 0;
     for target in targets {
+        if target.is_scanned {
+            // Without a place in the quota, which the other targets need.
+            prepared.starts.push(TargetStart {
+                target: target.id,
+                scans: Vec::new(),
+            });
+            continue;
+        }
         if count + scans.len() > MOST_SCANS {
             for _ in &scans {
                 prepared.refuse(&target.name, "a start has at most 1,000 scans");

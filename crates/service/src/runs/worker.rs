@@ -297,7 +297,7 @@ async fn run(
             Ok(end_of(outcome, &mask))
         }
         (None, Ok(None)) => {
-            tracing::warn!(scan = %attempt.scan, "scan ended here: no beat of this node reached the database");
+            tracing::warn!(scan = %attempt.scan, "scan ended here: the lease of this node ended; it starts again on this node or on another one");
             Ok(End::Superseded)
         }
         (None, Err(_)) => Ok(End::Panicked),

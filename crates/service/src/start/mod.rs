@@ -74,7 +74,7 @@ use crate::store::nodes::{NodeDetails, NodeRegistration};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
 use scandeck_wire::login::login;
 
-use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note};
+use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note, role_notes};
 
 /// How long open connections may finish their responses when the service stops.
 const DRAIN: Duration = Duration::from_millis(1500);
@@ -305,7 +305,6 @@ impl OpenedDir {
         let last = dir.take_last_info();
         let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
         let OpenedStore { store, notes } = dir.open_store().await?;
-        prepare(&store, settings).await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
         Ok(Self {
@@ -319,13 +318,14 @@ impl OpenedDir {
         })
     }
 
-    /// Adds this node to those of the database, and takes over the scans of nodes that have ended.
+    /// Adds this node to those of the database, takes over the scans of nodes that have ended, and
+    /// prepares the store. A refused node changes nothing.
     async fn register(&self, settings: &Settings, clock: &dyn Clock) -> Result<(), StartError> {
         let difference = claims::clock_difference(&self.store).await;
         clock.follow(difference.map_err(StartError::Store)?);
         let registered = self.store.register(clock.now()).await;
         match registered.map_err(StartError::Store)? {
-            NodeRegistration::Done => Ok(()),
+            NodeRegistration::Done => prepare(&self.store, settings).await,
             NodeRegistration::OtherKey { name } => Err(StartError::OtherKey {
                 file: secrets_file(settings, &self.dir),
                 node: name,
@@ -414,9 +414,7 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
     let metrics = sockets.metrics.as_ref();
     let metrics_address = metrics.and_then(|listener| listener.local_addr().ok());
     notes.extend(metrics_address.map(metrics_note));
-    if !settings.roles.contains(&NodeRole::Api) {
-        notes.push("this node answers health checks only: it has no role `api`".to_owned());
-    }
+    notes.extend(role_notes(settings));
     if settings.tls.is_some() && settings.insecure_http {
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }

@@ -151,6 +151,20 @@ fn url(text: &str) -> Result<Url, StartError> {
     Url::parse(text).map_err(|error| StartError::Settings(format!("{text} is not a URL: {error}")))
 }
 
+/// What a node does not do.
+pub(super) fn role_notes(settings: &Settings) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !settings.roles.contains(&NodeRole::Api) {
+        notes.push("this node answers health checks only: it has no role `api`".to_owned());
+    }
+    if !settings.roles.contains(&NodeRole::Worker) && settings.database.is_none() {
+        let note = "scans wait: this node has no role `worker`, and a database file has no other \
+            nodes; add `worker` to --role";
+        notes.push(note.to_owned());
+    }
+    notes
+}
+
 /// Metrics need no key, so the note says who can read them.
 pub(super) fn metrics_note(address: SocketAddr) -> String {
     let url = format!("http://{}/metrics", local_address(address));
@@ -187,6 +201,18 @@ mod tests {
         assert!(error.contains("--logger-url"), "{error}");
         settings.logger_url = Some("https://oob.example.net".parse().unwrap());
         assert!(check_roles(&settings).is_ok());
+    }
+
+    #[test]
+    fn node_without_worker_on_a_file_says_that_scans_wait() {
+        let mut settings = Settings::new("/nonexistent");
+        assert!(role_notes(&settings).is_empty());
+        settings.roles = [NodeRole::Api, NodeRole::Logger].into();
+        let notes = role_notes(&settings).join("\n");
+        assert!(
+            notes.starts_with("scans wait") && notes.contains("--role"),
+            "{notes}"
+        );
     }
 
     #[test]

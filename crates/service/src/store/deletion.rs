@@ -88,7 +88,10 @@ impl Store {
         mut decision: WriteTransaction,
         noun: DeletedNoun,
     ) -> StoreResult<DeletionRow> {
-        nodes::join(&mut decision, &self.node).await?;
+        if !nodes::renew(&mut decision, &self.node).await? {
+            // The client tries again, and the next beat adds the row.
+            return Err(DatabaseError::PoolTimedOut);
+        }
         let (target, workspace) = match noun {
             DeletedNoun::Target(id) => (Some(id.0), None),
             DeletedNoun::Workspace(id) => (None, Some(id.0)),
@@ -371,7 +374,7 @@ mod tests {
             let decision = other.change().await.unwrap();
             let row = other.begin_deletion(decision, noun).await.unwrap();
             assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
-            one.beat(0, now).await.unwrap();
+            one.beat(true, 0, now).await.unwrap();
             assert_eq!(add().await, Err(AddedTarget::Existing(target)), "{noun:?}");
             let failed = other.end_deletion(row, Err(DatabaseError::PoolClosed));
             assert!(failed.await.is_err());
@@ -389,9 +392,9 @@ mod tests {
         let workspace = DeletedNoun::Workspace(WorkspaceId(1));
         other.begin_deletion(decision, workspace).await.unwrap();
         silence(&other, 10).await;
-        other.beat(0, now).await.unwrap();
+        other.beat(true, 0, now).await.unwrap();
         silence(&other, 10).await;
-        let beat = one.beat(0, now).await.unwrap();
+        let beat = one.beat(true, 0, now).await.unwrap();
         assert!(!beat.has_ended_nodes, "the deletion is under way");
         let named = TargetToAdd {
             workspace: WorkspaceId(1),
@@ -406,7 +409,7 @@ mod tests {
         let logger = one.add_logger(WorkspaceId(1), "a", "token", now);
         assert_eq!(logger.await.unwrap(), AddedLogger::NoWorkspace);
         silence(&other, 10).await;
-        assert!(one.beat(0, now).await.unwrap().has_ended_nodes);
+        assert!(one.beat(true, 0, now).await.unwrap().has_ended_nodes);
         queue_scan(&one, "b").await;
     }
 

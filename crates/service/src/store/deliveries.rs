@@ -63,7 +63,9 @@ impl Store {
         now: Timestamp,
     ) -> StoreResult<Option<Delivery>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node).await?;
+        if !nodes::renew(&mut change, &self.node).await? {
+            return Ok(None);
+        }
         let delivery = sql("UPDATE deliveries SET owner = $1 WHERE id = (
                 SELECT id FROM deliveries WHERE next_at <= $3 AND (owner IS NULL OR owner = $1)
                     AND id NOT IN list($2)

@@ -103,7 +103,9 @@ impl Store {
             change.commit().await?;
             return Ok(QueuePoll::Aborted);
         }
-        nodes::join(&mut change, &self.node).await?;
+        if !nodes::renew(&mut change, &self.node).await? {
+            return Ok(QueuePoll::Empty);
+        }
         let number: i64 = sql(
             "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, owner = $2 WHERE scan_id = $1
              RETURNING attempt",
@@ -674,6 +676,7 @@ mod seal_tests {
                 .unwrap()
         };
         assert_eq!(secrets.open(json(&stored[0])), Some(params.clone()));
+        store.register(Timestamp::now()).await.unwrap();
         let QueuePoll::Claimed(claim) = store.claim(&[], Timestamp::now()).await.unwrap() else {
             panic!("a waiting scan")
         };

@@ -206,7 +206,9 @@ impl Store {
     /// could not be stored.
     pub async fn claim_report(&self) -> StoreResult<Option<QueuedReport>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node).await?;
+        if !nodes::renew(&mut change, &self.node).await? {
+            return Ok(None);
+        }
         let report = sql(
             "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = (
                 SELECT id FROM reports WHERE status = 'waiting' AND (owner IS NULL OR owner = $1)
@@ -486,7 +488,7 @@ mod tests {
         let later = now + SignedDuration::from_secs(16);
         other.register(now).await.unwrap();
         silence(&one, 16).await;
-        assert!(other.beat(0, later).await.unwrap().has_ended_nodes);
+        assert!(other.beat(true, 0, later).await.unwrap().has_ended_nodes);
         assert!(!one.add_report_part(&late, 1, b"late").await.unwrap());
         let newer = other.claim_report().await.unwrap().unwrap();
         other.delete_report_parts(&newer).await.unwrap();
@@ -505,7 +507,7 @@ mod tests {
         let report = one.report(id, later).await.unwrap().unwrap();
         assert_eq!(report.status, ReportStatus::Finished);
         assert_eq!(one.report_size(id).await.unwrap(), (1, 3));
-        let sent = one.claim_delivery(&[], later).await.unwrap().unwrap();
+        let sent = other.claim_delivery(&[], later).await.unwrap().unwrap();
         assert_eq!(sent.body, b"new");
     }
 

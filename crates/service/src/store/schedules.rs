@@ -69,9 +69,11 @@ pub struct StoredSchedule {
 pub struct ScheduledTarget {
     pub id: TargetId,
     pub name: String,
+    /// Scans of the schedule wait or run.
+    pub is_scanned: bool,
 }
 
-/// The scans of a target that a schedule queues.
+/// The scans of a target that a schedule queues; none if it is still scanned.
 #[derive(Clone, Debug)]
 pub struct TargetStart {
     pub target: TargetId,
@@ -180,12 +182,19 @@ impl Store {
         &self,
         schedule: &StoredSchedule,
     ) -> StoreResult<Vec<ScheduledTarget>> {
-        let rows: Vec<(i64, String, String)> = match schedule.targets {
-            None => sql("SELECT id, name, tags FROM targets WHERE workspace_id = $1 ORDER BY id")
-                .bind(schedule.workspace.0),
+        let rows: Vec<(i64, String, String, bool)> = match schedule.targets {
+            None => sql(
+                "SELECT id, name, tags, id IN (SELECT scans.target_id FROM jobs
+                    JOIN scans ON scans.id = jobs.scan_id WHERE jobs.schedule_id = $1)
+                 FROM targets WHERE workspace_id = $2 ORDER BY id",
+            )
+            .bind(schedule.id.0)
+            .bind(schedule.workspace.0),
             Some(_) => sql(
-                "SELECT targets.id, targets.name, targets.tags FROM schedule_targets
-                    JOIN targets ON targets.id = schedule_targets.target_id
+                "SELECT targets.id, targets.name, targets.tags, targets.id IN (
+                    SELECT scans.target_id FROM jobs JOIN scans ON scans.id = jobs.scan_id
+                    WHERE jobs.schedule_id = $1)
+                 FROM schedule_targets JOIN targets ON targets.id = schedule_targets.target_id
                  WHERE schedule_targets.schedule_id = $1 ORDER BY targets.id",
             )
             .bind(schedule.id.0),
@@ -193,12 +202,13 @@ impl Store {
         .all(self.read())
         .await?;
         let mut targets = Vec::new();
-        for (id, name, tags) in rows {
+        for (id, name, tags, is_scanned) in rows {
             let has_tag = |tag: &Shared| tags.split_whitespace().any(|one| *tag == *one);
             if schedule.tag.as_ref().is_none_or(has_tag) {
                 targets.push(ScheduledTarget {
                     id: TargetId(id),
                     name,
+                    is_scanned,
                 });
             }
         }
@@ -224,7 +234,7 @@ impl Store {
             if is_deleting(&mut change, *target).await? {
                 continue;
             }
-            if is_scanned(&mut change, schedule.id, *target).await? {
+            if scans.is_empty() || is_scanned(&mut change, schedule.id, *target).await? {
                 queued.busy += 1;
                 continue;
             }

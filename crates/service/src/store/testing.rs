@@ -16,14 +16,22 @@ use super::{DatabaseAddress, Store};
 use crate::engine::NewFinding;
 use scandeck_wire::contract::{RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
 
-/// Two processes on one database, each with a directory of its own below `dir`.
+/// Two nodes on one database, each with a directory of its own below `dir`.
 pub async fn two_nodes(dir: &Path) -> (Store, Store) {
+    let (one, other) = two_processes(dir).await;
+    join(&one).await;
+    join(&other).await;
+    (one, other)
+}
+
+/// The same without their rows.
+pub async fn two_processes(dir: &Path) -> (Store, Store) {
     let (one, other) = (dir.join("one"), dir.join("other"));
     for home in [&one, &other] {
         std::fs::create_dir(home).unwrap();
     }
     std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
-    (open(&one).await, open(&other).await)
+    (open_process(&one).await, open_process(&other).await)
 }
 
 /// Makes the last beat of a process older.
@@ -34,9 +42,21 @@ pub async fn silence(store: &Store, seconds: i64) {
     store.execute(update).await.unwrap();
 }
 
-/// A process on the database of a directory: a file, or with this variable, which has the URL of a
-/// server, a PostgreSQL database for each directory (`.ci/postgres`).
+/// A node on the database of a directory.
 pub async fn open(home: &Path) -> Store {
+    let store = open_process(home).await;
+    join(&store).await;
+    store
+}
+
+/// Adds the row of a process, which ends no claims of earlier ones.
+async fn join(store: &Store) {
+    store.beat(false, 0, Timestamp::now()).await.unwrap();
+}
+
+/// A process without a row on the database of a directory: a file, or with this variable, which has
+/// the URL of a server, a PostgreSQL database for each directory (`.ci/postgres`).
+pub async fn open_process(home: &Path) -> Store {
     match std::env::var("SCANDECK_TEST_DATABASE") {
         Ok(server) => {
             let url = database_url(&server, &home.join("scandeck.db"));

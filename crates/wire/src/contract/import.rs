@@ -248,6 +248,13 @@ impl ImportOrigin {
         params.is_some_and(|params| params.get(Self::FIELD).is_some_and(Value::is_object))
     }
 
+    /// The tool that the file of an imported scan names.
+    pub fn tool_of(scan: &Scan) -> Option<&str> {
+        let origin = scan.tool_params.as_ref()?.get(Self::FIELD)?;
+        let named = origin.get("tool")?.as_str()?;
+        (!named.is_empty()).then_some(named)
+    }
+
     /// The origin in the tool parameters of a scan.
     pub fn in_params(params: &Value) -> Option<Self> {
         let origin = params.get(Self::FIELD).filter(|value| value.is_object())?;

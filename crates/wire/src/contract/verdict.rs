@@ -65,6 +65,14 @@ impl Verdict {
         }
     }
 
+    /// True for verdicts after which nobody needs to work on the finding, though it remains.
+    pub fn dismisses(self) -> bool {
+        matches!(
+            self,
+            Self::FalsePositive | Self::RiskAccepted | Self::NotApplicable | Self::Duplicate
+        )
+    }
+
     /// True for final verdicts: all but open and in review.
     pub fn settles(self) -> bool {
         !matches!(self, Self::Open | Self::InReview)

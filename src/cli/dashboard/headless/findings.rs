@@ -323,9 +323,7 @@ pub(super) fn table(rows: &[ExportRow]) -> PrintTable {
             ]
         },
     )
-    .with_column(finding::TOOL, rows, |row| {
-        row.tool.map(|id| Tool(id).to_string()).unwrap_or_default()
-    })
+    .with_column(finding::TOOL, rows, |row| row.tool_name.to_string())
     .with_column(finding::ASSIGNEE, rows, |row| {
         row.assessment
             .assignee

@@ -16,7 +16,7 @@ use scandeck_domain::table::{IntoRow, Table};
 use scandeck_domain::triage::retest::retest_results;
 use scandeck_domain::triage::{
     AssessedFinding, CorrelationInput, Issue, ListContext, ListedFinding, ReadTimes,
-    StoredSettings, TriageState, correlate,
+    StoredSettings, TriageState, correlate, tool_name,
 };
 use scandeck_report::ReportScan;
 use scandeck_wire::contract::{Scan, ScanId, Shared, Stamp, Target, Workspace, WorkspaceId};
@@ -171,6 +171,7 @@ impl FindingRows {
         let rows = assessed.map(|(issue, assessment)| ExportRow {
             retest: retests.get(&issue.key()).cloned(),
             correlation: Some(Arc::clone(&correlated.earlier)),
+            tool_name: self.tool_name_of(&issue.finding),
             ..ExportRow::new(
                 Arc::clone(issue),
                 (**assessment).clone(),
@@ -268,6 +269,12 @@ impl FindingRows {
         self.scans.get(scan).map(|scan| scan.tool_id)
     }
 
+    /// The tool that an imported file names, or that of the scan.
+    fn tool_name_of(&self, finding: &ListedFinding) -> Shared {
+        let scan = finding.task_id().and_then(|scan| self.scans.get(scan));
+        scan.map_or_else(Shared::default, |scan| Shared::from(&*tool_name(scan)))
+    }
+
     fn target_of(&self, issue: &Issue) -> Shared {
         let listed = issue.target_id().and_then(|id| self.targets.get(id));
         listed
@@ -334,6 +341,7 @@ impl FindingRows {
         let each = row.issue.earlier.iter().map(|seen| {
             let finding = Arc::clone(&seen.finding);
             let tool = finding.task_id().and_then(|scan| self.tool(scan));
+            let tool_name = self.tool_name_of(&finding);
             let issue = Arc::new(Issue {
                 finding,
                 earlier: Box::default(),
@@ -343,6 +351,7 @@ impl FindingRows {
             ExportRow {
                 issue,
                 tool,
+                tool_name,
                 ..row.clone()
             }
         });

@@ -18,6 +18,11 @@ fn on_port(id: i64, scan: i64, kind: &str, port: i64) -> Finding {
 /// Two kinds of finding that were decided on port 443; then a scan sees both on 8443, and a third
 /// kind.
 fn app() -> TestDashboard {
+    app_with(on_port(11, 5, "hsts", 8443))
+}
+
+/// The same with this finding as the first one of the later scan.
+fn app_with(first: Finding) -> TestDashboard {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
     let before = [on_port(1, 1, "hsts", 443), on_port(2, 1, "csp", 443)];
@@ -28,7 +33,7 @@ fn app() -> TestDashboard {
         ended(5, 1, 3_600),
     ])));
     let now = [
-        on_port(11, 5, "hsts", 8443),
+        first,
         on_port(12, 5, "csp", 8443),
         on_port(13, 5, "xfo", 8443),
     ];
@@ -91,6 +96,20 @@ fn offered_decision_applies_only_after_reuse() {
     app.keys("u");
     assert_eq!(verdicts(&app), [None; 3]);
     assert!(app.model.earlier_decision(row(&app, 11)).is_some());
+}
+
+#[test]
+fn offered_verdict_is_that_which_the_key_gives() {
+    let mut app = app_with(Finding {
+        proposed: with_proposal(11, "hsts", Verdict::NotApplicable).proposed,
+        ..on_port(11, 5, "hsts", 8443)
+    });
+    // The decision on port 443.
+    app.keys("u");
+    select(&mut app, 11);
+    let offered = app.model.offered_verdict(row(&app, 11));
+    app.keys("=");
+    assert_eq!(verdicts(&app)[0], offered);
 }
 
 #[test]
@@ -247,5 +266,26 @@ fn verdict_of_imported_file_applies_only_after_reuse() {
     assert!(
         frame.contains("the imported file says: duplicate"),
         "{frame}"
+    );
+}
+
+#[test]
+fn reason_in_the_words_of_the_file_becomes_a_note() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Scans(table([ended(1, 1, -900)])));
+    let proposed = ProposedVerdict::new(Verdict::FalsePositive, "only in the test shop");
+    app.feed(Snapshot::Findings(table([Finding {
+        proposed: Some(Box::new(proposed)),
+        ..on_port(1, 1, "csp", 443)
+    }])));
+    app.keys("3");
+    select(&mut app, 1);
+    let effects = app.keys("=");
+    let events = crate::findings::decide::tests::recorded(&effects);
+    let changes: Vec<&Change> = events.iter().map(|event| &event.change).collect();
+    assert!(
+        matches!(changes[..], [Change::Decide(_), Change::Note(note)]
+            if **note == *"only in the test shop"),
+        "{changes:?}"
     );
 }

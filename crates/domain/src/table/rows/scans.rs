@@ -3,6 +3,7 @@
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};
 use crate::table::row::{flags, put, shared, target_name, tool, worst};
 use crate::table::{BY_NEED, Item, OtherLists, Row, SortOrder};
+use scandeck_wire::contract::import::ImportOrigin;
 use scandeck_wire::contract::{Scan, ScanId, ScanStatus, TargetId, Tool};
 
 impl Row for Scan {
@@ -41,7 +42,7 @@ impl Row for Scan {
             Field::Target => target_name(to, others.target_name(self.target_id)),
             Field::TargetId => to.whole(self.target_id.0),
             Field::Workspace => shared(to, others.workspace_name(self.target_id)),
-            Field::Tool => tool(to, self.tool_id),
+            Field::Tool => tool(to, self.tool_id, ImportOrigin::tool_of(self)),
             Field::Status => to.text(self.status_name.as_str()),
             Field::Progress => to.whole(self.progress),
             Field::Started => to.time(self.start_time),

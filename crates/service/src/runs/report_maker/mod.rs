@@ -452,6 +452,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("scandeck.db");
         let store = Store::open(&path).await.unwrap().store;
+        store.register(Timestamp::now()).await.unwrap();
         let request =
             json!({"format": "json", "group_by": "target", "source": "scans", "resources": [1]});
         let format = ReportFormat::Json;
@@ -475,6 +476,7 @@ mod tests {
         assert!(rendered(&app(store, temp.path()), &report).await.is_err());
 
         let app = app(Store::open(&path).await.unwrap().store, temp.path());
+        app.store.register(Timestamp::now()).await.unwrap();
         make_all(&app, &CancellationToken::new()).await.unwrap();
         let reports = app.store.reports(&[1, 2]).await.unwrap();
         let statuses: Vec<&str> = reports

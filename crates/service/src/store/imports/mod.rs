@@ -244,7 +244,9 @@ impl Store {
     /// stored.
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
         let mut change = self.change().await?;
-        nodes::join(&mut change, &self.node).await?;
+        if !nodes::renew(&mut change, &self.node).await? {
+            return Ok(None);
+        }
         let import = sql(
             "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = (
                 SELECT id FROM imports WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)

@@ -17,6 +17,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -103,7 +104,10 @@ impl ServiceNode {
         let host = login(|name| std::env::var(name).ok());
         // Machines of one image may share their name, but not the id of their last start.
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        Self::with_home(home, &format!("{host} {}:", boot.trim()))
+        // Containers of one machine may have its name, and directories of the same path.
+        let directory = std::fs::metadata(&home).map(|home| (home.dev(), home.ino()));
+        let (device, inode) = directory.unwrap_or_default();
+        Self::with_home(home, &format!("{host} {} {device} {inode}:", boot.trim()))
     }
 
     fn with_home(home: PathBuf, machine: &str) -> Self {
@@ -163,9 +167,15 @@ impl Store {
         Ok(NodeRegistration::Done)
     }
 
-    /// Renews the claims of this node, and ends those of silent nodes. `clock_ahead` is by how many
-    /// milliseconds the clock of this machine is ahead of that of the database.
-    pub async fn beat(&self, clock_ahead: i64, now: Timestamp) -> StoreResult<NodeBeat> {
+    /// Renews the claims of this node, and ends those of silent nodes if `may_judge`: after a beat
+    /// of this process within its lease. `clock_ahead` is by how many milliseconds the clock of
+    /// this machine is ahead of that of the database.
+    pub async fn beat(
+        &self,
+        may_judge: bool,
+        clock_ahead: i64,
+        now: Timestamp,
+    ) -> StoreResult<NodeBeat> {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
@@ -182,9 +192,10 @@ impl Store {
             .bind(clock_ahead)
             .execute(&mut change)
             .await?;
-        // While the database was away, the others could not beat either.
-        let may_judge = last.is_some_and(|last| time - last < self.node.lease());
-        let silent = match may_judge {
+        // While the database was away, the others could not beat either; after its clock was set,
+        // they have not beaten yet.
+        let is_regular = last.is_some_and(|last| (time - last).abs() < self.node.lease());
+        let silent = match may_judge && is_regular {
             true => silent_nodes(&mut change, &self.node, time).await?,
             false => Vec::new(),
         };
@@ -300,8 +311,20 @@ async fn database_time(on: impl Into<Executor<'_>>) -> StoreResult<i64> {
     .await
 }
 
-/// Adds the row of this node, or renews it, before a claim in the same transaction.
-pub(super) async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<()> {
+/// Renews the row of this node before a claim in the same transaction. False if another node has
+/// deleted it: then the node claims nothing before a beat has told it so.
+pub(super) async fn renew(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<bool> {
+    let now = database_time(&mut *change).await?;
+    let renewed = sql("UPDATE nodes SET beat_at = $2 WHERE id = $1")
+        .bind(&node.id)
+        .bind(now)
+        .execute(change)
+        .await?;
+    Ok(renewed > 0)
+}
+
+/// Adds the row of this node, or renews it.
+async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<()> {
     let details = &node.details;
     let now = database_time(&mut *change).await?;
     sql(

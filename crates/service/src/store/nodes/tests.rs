@@ -3,7 +3,9 @@
 use jiff::SignedDuration;
 
 use super::super::jobs::{ClaimedScan, QueuePoll, ScanUpdate, StopRequest};
-use super::super::testing::{claim_scan, open, open_sqlite, queue_scan, silence, two_nodes};
+use super::super::testing::{
+    claim_scan, open_process, open_sqlite, queue_scan, silence, two_nodes, two_processes,
+};
 use super::*;
 use scandeck_wire::contract::{ScanId, ScanStatus};
 
@@ -23,7 +25,7 @@ async fn register(store: &Store) {
 }
 
 async fn beat(store: &Store) -> NodeBeat {
-    store.beat(0, after(0)).await.unwrap()
+    store.beat(true, 0, after(0)).await.unwrap()
 }
 
 fn with_key(store: Store, secrets_key: &str) -> Store {
@@ -37,7 +39,7 @@ fn with_key(store: Store, secrets_key: &str) -> Store {
 #[tokio::test]
 async fn second_process_leaves_scans_of_a_live_process() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     register(&one).await;
     let scan = queue_scan(&one, "a").await;
     let claim = claim_scan(&one, after(0)).await.unwrap();
@@ -63,7 +65,7 @@ async fn second_process_leaves_scans_of_a_live_process() {
 #[tokio::test]
 async fn scan_of_a_silent_process_is_claimed_by_another_and_its_writes_are_refused() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     register(&one).await;
     register(&other).await;
     let scan = queue_scan(&one, "a").await;
@@ -97,7 +99,7 @@ async fn scan_of_a_silent_process_is_claimed_by_another_and_its_writes_are_refus
 #[tokio::test]
 async fn lease_of_a_node_is_its_own() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     let details = |seconds| NodeDetails {
         lease: Duration::from_secs(seconds),
         ..NodeDetails::default()
@@ -116,7 +118,7 @@ async fn lease_of_a_node_is_its_own() {
 #[tokio::test]
 async fn node_that_was_silent_itself_ends_no_claims_of_others() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     register(&one).await;
     register(&other).await;
     queue_scan(&other, "a").await;
@@ -134,11 +136,62 @@ async fn node_that_was_silent_itself_ends_no_claims_of_others() {
 #[tokio::test]
 async fn beat_of_the_future_ends_claims() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     register(&one).await;
     register(&other).await;
     silence(&one, -3600).await;
     assert!(beat(&other).await.has_ended_nodes, "the clock was set back");
+}
+
+#[tokio::test]
+async fn node_that_has_just_started_ends_no_claims_of_others() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_processes(temp.path()).await;
+    register(&one).await;
+    silence(&one, 3600).await;
+    register(&other).await;
+    let first = other.beat(false, 0, after(0)).await.unwrap();
+    assert!(!first.has_ended_nodes && first.has_others, "{first:?}");
+    assert!(beat(&other).await.has_ended_nodes);
+}
+
+#[tokio::test]
+async fn ended_node_claims_nothing_before_its_next_beat() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    queue_scan(&one, "a").await;
+    silence(&one, 16).await;
+    assert!(beat(&other).await.has_ended_nodes);
+    assert!(claim_scan(&one, after(0)).await.is_none());
+    assert!(beat(&one).await.is_lost);
+    assert!(claim_scan(&one, after(0)).await.is_some());
+}
+
+#[tokio::test]
+async fn clock_of_the_database_that_goes_back_ends_no_claims() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_processes(temp.path()).await;
+    register(&one).await;
+    register(&other).await;
+    for store in [&one, &other] {
+        silence(store, -3600).await;
+    }
+    assert!(!beat(&one).await.has_ended_nodes);
+    assert!(!beat(&other).await.is_lost);
+    assert!(!beat(&one).await.has_ended_nodes);
+}
+
+#[test]
+fn home_of_a_node_is_a_directory_and_not_its_path() {
+    let temp = tempfile::tempdir().unwrap();
+    let (path, moved) = (temp.path().join("data"), temp.path().join("moved"));
+    let home = || ServiceNode::of_directory(&path).home;
+    std::fs::create_dir(&path).unwrap();
+    let first = home();
+    assert_eq!(home(), first);
+    std::fs::rename(&path, &moved).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    assert_ne!(home(), first);
 }
 
 #[tokio::test]
@@ -152,14 +205,14 @@ async fn process_that_starts_again_takes_its_scans_at_once() {
     assert!(matches!(second, QueuePoll::Claimed(claim) if claim.attempt.scan == stopped));
     assert!(claim_scan(&other, after(0)).await.is_none());
     one.request_stop(stopped, after(0)).await.unwrap();
-    let again = open(&temp.path().join("one")).await;
+    let again = open_process(&temp.path().join("one")).await;
     register(&again).await;
     assert_eq!(status(&again, stopped).await.0, ScanStatus::Stopped);
     assert_eq!(
         claim_scan(&again, after(1)).await.unwrap().attempt.number,
         2
     );
-    let third = open(&temp.path().join("one")).await;
+    let third = open_process(&temp.path().join("one")).await;
     register(&third).await;
     let aborted = status(&third, first).await;
     assert_eq!(aborted.0, ScanStatus::Aborted);
@@ -216,7 +269,7 @@ async fn stop_through_another_process_is_read_by_the_process_of_the_scan() {
 #[tokio::test]
 async fn node_with_another_key_is_refused_while_a_node_with_the_first_one_lives() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     let (one, wrong) = (with_key(one, "a"), with_key(other.clone(), "b"));
     register(&one).await;
     let refused = wrong.register(after(0)).await.unwrap();
@@ -225,14 +278,14 @@ async fn node_with_another_key_is_refused_while_a_node_with_the_first_one_lives(
     assert_eq!(one.nodes().await.unwrap().len(), 1, "no row was added");
     register(&with_key(other, "a")).await;
     one.close().await;
-    let restored = with_key(open(&temp.path().join("other")).await, "b");
+    let restored = with_key(open_process(&temp.path().join("other")).await, "b");
     register(&restored).await;
 }
 
 #[tokio::test]
 async fn nodes_show_their_load_and_clock() {
     let temp = tempfile::tempdir().unwrap();
-    let (one, other) = two_nodes(temp.path()).await;
+    let (one, other) = two_processes(temp.path()).await;
     let one = one.of_node(NodeDetails {
         name: "build7".to_owned(),
         roles: "api,worker".to_owned(),
@@ -242,7 +295,7 @@ async fn nodes_show_their_load_and_clock() {
     register(&one).await;
     queue_scan(&one, "a").await;
     claim_scan(&one, after(0)).await.unwrap();
-    one.beat(250, after(0)).await.unwrap();
+    one.beat(true, 250, after(0)).await.unwrap();
     silence(&one, 7).await;
     register(&other).await;
     let nodes = other.nodes().await.unwrap();

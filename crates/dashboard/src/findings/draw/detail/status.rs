@@ -114,8 +114,7 @@ pub(crate) fn offer_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
 pub(crate) fn proposal_line(cx: &Cx<'_>, issue: &Issue) -> Option<Line<'static>> {
     let proposed = issue.proposed.as_deref()?;
     let stated = format!("the imported file says: {}", proposed.phrase());
-    let is_offered =
-        cx.model.proposal(issue.id).is_some() && cx.model.earlier_decision(issue.id).is_none();
+    let is_offered = cx.model.proposal(issue.id).is_some() && issue.earlier_decision().is_none();
     Some(match is_offered {
         true => with_reuse_key(cx, &stated),
         false => Line::from(Span::styled(
