@@ -66,7 +66,9 @@ async fn beat(
         lease: Duration::from_millis(sent.lease_ms),
     };
     let renewed = app.store.worker_beat(&report, app.settings.lease).await?;
-    let renewed = renewed.ok_or_else(|| ApiError::conflict("another node has this id"))?;
+    let renewed = renewed.ok_or_else(|| {
+        ApiError::forbidden("the key was revoked, or another node has the id of the worker")
+    })?;
     let queue = queue_of(&app, &identity, &report.id).await?;
     end_out_of_scope(&queue).await?;
     Ok(Json(BeatAnswer {

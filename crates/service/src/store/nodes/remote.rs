@@ -56,7 +56,7 @@ pub fn worker_home(key: &str) -> String {
 
 impl Store {
     /// Renews the claims of a worker, or adds it. `lease` is that of the service. `None` when the
-    /// id belongs to another node.
+    /// key was revoked, or the id belongs to another node.
     pub async fn worker_beat(
         &self,
         report: &WorkerReport,
@@ -68,7 +68,12 @@ impl Store {
             .bind(&report.id)
             .optional(&mut change)
             .await?;
-        if stored.as_ref().is_some_and(|stored| *stored != home) {
+        // The service knows revoked keys for up to a second.
+        let has_key: bool = sql("SELECT EXISTS (SELECT 1 FROM api_keys WHERE name = $1)")
+            .bind(&report.key)
+            .one(&mut change)
+            .await?;
+        if !has_key || stored.as_ref().is_some_and(|stored| *stored != home) {
             return Ok(None);
         }
         let place = report.place.as_str();
