@@ -120,8 +120,8 @@ pub struct ScanToAdd {
     pub shown_params: Value,
     pub redirect_level: RedirectLevel,
     pub scan_original_url: bool,
-    /// The place whose workers run it: empty for the service itself, `None` until the scope is
-    /// asked.
+    /// The place whose workers run it: empty for the service itself. `None` before the scope has
+    /// decided it, which counts as empty.
     pub place: Option<String>,
     pub max_minutes: i64,
     pub callback: Option<ReportCallback>,

@@ -83,10 +83,8 @@ impl Store {
                 .bind(place)
                 .one(&mut change)
                 .await?;
-        let lease = match has_others {
-            true => lease,
-            false => lease * ONLY_WORKER,
-        };
+        let longest = lease * ONLY_WORKER;
+        let lease = if has_others { lease } else { longest };
         let node = ServiceNode {
             id: report.id.clone(),
             home,
@@ -96,7 +94,7 @@ impl Store {
                 version: report.version.clone(),
                 secrets_key: String::new(),
                 place: place.to_owned(),
-                lease: lease.max(report.lease),
+                lease: lease.max(report.lease.min(longest)),
             },
         };
         join(&mut change, &node).await?;
@@ -194,4 +192,135 @@ fn details_of(row: &SqlRow) -> StoreResult<NodeDetails> {
         place: row.get("place")?,
         lease: u64::try_from(lease).map_or(LEASE, Duration::from_millis),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::jobs::{QueuePoll, ScanUpdate};
+    use super::super::super::keys::KeyUse;
+    use super::super::super::scans::{ScanTarget, ScanToAdd};
+    use super::super::super::testing::{add_target, claim_scan, new_scan, open, silence};
+    use super::*;
+    use crate::guards::keys::Role;
+    use scandeck_wire::contract::WorkspaceId;
+
+    fn report(id: &str, key: &str) -> WorkerReport {
+        WorkerReport {
+            id: id.to_owned(),
+            key: key.to_owned(),
+            place: "office".parse().unwrap(),
+            name: "pc1".to_owned(),
+            version: "1.2.3".to_owned(),
+            lease: Duration::ZERO,
+        }
+    }
+
+    async fn add_key(store: &Store, name: &str) {
+        let place = "office".parse().unwrap();
+        let key_use = KeyUse {
+            role: Role::Worker,
+            place: Some(&place),
+        };
+        let mut hash = [0; 32];
+        hash[..name.len()].copy_from_slice(name.as_bytes());
+        let added = store.add_key(name, key_use, hash, "ana@box", Timestamp::now());
+        assert!(added.await.unwrap());
+    }
+
+    async fn beat(store: &Store, report: &WorkerReport) -> Option<WorkerRenewal> {
+        store.worker_beat(report, LEASE).await.unwrap()
+    }
+
+    async fn queue_placed_scan(store: &Store) -> ScanId {
+        let target = add_target(store, WorkspaceId(1), "10.0.4.7").await;
+        let scan = ScanToAdd {
+            place: Some("office".to_owned()),
+            ..new_scan()
+        };
+        let target = ScanTarget::Existing(target);
+        let added = store.add_scan(target, &scan, Timestamp::now()).await;
+        added.unwrap().unwrap().0
+    }
+
+    #[tokio::test]
+    async fn lease_of_a_worker_ends_in_the_database_after_that_of_the_worker() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        add_key(&store, "w1").await;
+        let stored = async || -> i64 {
+            let lease = sql("SELECT lease FROM nodes WHERE id = 'a'");
+            lease.one(store.read()).await.unwrap()
+        };
+        let mut one = report("a", "w1");
+        let only = beat(&store, &one).await.unwrap();
+        assert_eq!((only.lease, only.is_lost), (LEASE * ONLY_WORKER, true));
+        assert_eq!(stored().await, 120_000);
+        one.lease = only.lease;
+        assert!(beat(&store, &report("b", "w1")).await.is_some());
+
+        let shorter = beat(&store, &one).await.unwrap();
+        assert_eq!((shorter.lease, shorter.is_lost), (LEASE, false));
+        assert_eq!(stored().await, 120_000, "the worker still follows it");
+        one.lease = shorter.lease;
+        beat(&store, &one).await.unwrap();
+        assert_eq!(stored().await, 15_000);
+    }
+
+    #[tokio::test]
+    async fn scan_of_a_place_is_claimed_by_its_workers_until_their_key_is_revoked() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        add_key(&store, "w1").await;
+        let scan = queue_placed_scan(&store).await;
+        let now = Timestamp::now();
+        assert!(claim_scan(&store, now).await.is_none(), "not here");
+        assert!(store.of_worker("a", "w1").await.unwrap().is_none());
+        assert!(beat(&store, &report("a", "w1")).await.unwrap().has_waiting);
+        assert_eq!(beat(&store, &report("a", "w2")).await, None, "another key");
+        let worker = store.of_worker("a", "w1").await.unwrap().unwrap();
+        let claim = claim_scan(&worker, now).await.unwrap();
+        assert_eq!(claim.attempt.scan, scan);
+        let claimed = worker.claimed_targets().await.unwrap();
+        assert_eq!(claimed, [(claim.attempt.clone(), "10.0.4.7".to_owned())]);
+
+        let update = ScanUpdate {
+            number: 3,
+            raw: vec!["GET / 200".to_owned()],
+            ..ScanUpdate::default()
+        };
+        for _ in 0..2 {
+            let recorded = worker.record(&claim.attempt, &update, now).await;
+            assert!(recorded.unwrap());
+        }
+        let lines = store.raw_line_ids(scan).await.unwrap();
+        assert_eq!(lines.len(), 1, "sent twice, stored once");
+
+        assert!(store.delete_key("w1").await.unwrap());
+        let recorded = worker.record(&claim.attempt, &update, now).await;
+        assert!(!recorded.unwrap(), "the claim has ended");
+        assert_eq!(beat(&store, &report("a", "w1")).await, None);
+        assert_eq!(store.unreachable_places().await.unwrap(), ["office"]);
+    }
+
+    #[tokio::test]
+    async fn scans_of_a_place_end_when_its_last_worker_is_silent() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        store.register(now).await.unwrap();
+        add_key(&store, "w1").await;
+        let scan = queue_placed_scan(&store).await;
+        beat(&store, &report("a", "w1")).await.unwrap();
+        assert!(store.unreachable_places().await.unwrap().is_empty());
+        assert_eq!(store.end_unreachable("office", now).await.unwrap(), 0);
+
+        let worker = store.of_worker("a", "w1").await.unwrap().unwrap();
+        silence(&worker, 121).await;
+        assert!(store.beat(0, now).await.unwrap().has_ended_nodes);
+        assert_eq!(store.end_unreachable("office", now).await.unwrap(), 1);
+        let ended = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(ended.status_name, ScanStatus::VpnConnectionError);
+        let polled = worker.claim(&[], now).await.unwrap();
+        assert!(matches!(polled, QueuePoll::Empty));
+    }
 }
