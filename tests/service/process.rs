@@ -371,7 +371,7 @@ async fn worker_process_hands_its_scan_over_at_a_signal() {
     kill_process(Pid::from_child(&worker), Signal::TERM).unwrap();
     assert!(worker.wait().unwrap().success());
 
-    let mut worker = start_worker();
+    let mut restarted = start_worker();
     let ended = serve.until_status(scan, "finished").await;
     assert_eq!(
         ended["info_text_lines"][0],
@@ -381,8 +381,8 @@ async fn worker_process_hands_its_scan_over_at_a_signal() {
         ended["info_text_lines"][1],
         "scanned from office by the worker w"
     );
-    worker.kill().unwrap();
-    worker.wait().unwrap();
+    restarted.kill().unwrap();
+    restarted.wait().unwrap();
 }
 
 #[test]
