@@ -14,8 +14,8 @@ use super::protocol::WORKER_ROOT;
 use crate::engine::PRODUCT;
 use scandeck_wire::contract::ErrorBody;
 
-/// Longest time of a request.
-const LIMIT: Duration = Duration::from_secs(5);
+/// Longest time of a short request, and of the connection for any.
+pub const SHORT: Duration = Duration::from_secs(5);
 
 /// Why a request had no success.
 #[derive(Debug, thiserror::Error)]
@@ -50,8 +50,7 @@ impl ServiceConnection {
         key.set_sensitive(true);
         let mut http = Client::builder()
             .user_agent(PRODUCT)
-            .connect_timeout(LIMIT)
-            .timeout(LIMIT)
+            .connect_timeout(SHORT)
             // A redirect would send the key elsewhere.
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never());
@@ -71,7 +70,7 @@ impl ServiceConnection {
         })
     }
 
-    /// Sends a request; `None` for an answer without a body.
+    /// Sends a request that may take this time; `None` for an answer without a body.
     ///
     /// # Errors
     /// When there is no answer, or another one.
@@ -79,11 +78,13 @@ impl ServiceConnection {
         &self,
         name: &str,
         body: &impl Serialize,
+        limit: Duration,
     ) -> Result<Option<T>, CallError> {
         let request = self
             .http
             .post(format!("{}/{name}", self.root))
             .header(AUTHORIZATION, self.key.clone())
+            .timeout(limit)
             .json(body);
         let response = request.send().await.map_err(away)?;
         match response.status() {

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 pub use self::connection::is_loopback_url;
-use self::connection::{CallError, ServiceConnection};
+use self::connection::{CallError, SHORT, ServiceConnection};
 use self::protocol::{BeatAnswer, WorkerBeat};
 use self::queue::RemoteQueue;
 use crate::clock::SystemClock;
@@ -159,8 +159,11 @@ impl WorkerBeats {
         let (mut was_away, mut is_connected) = (false, false);
         while !stop.is_cancelled() {
             let (sent, running) = (Instant::now(), self.worker.running_scans());
-            let answer = self.service.call::<BeatAnswer>("beat", &report).await;
-            match answer {
+            let beat = self
+                .service
+                .call::<BeatAnswer>("beat", &report, SHORT)
+                .await;
+            match beat {
                 Ok(Some(answer)) => {
                     if was_away || !is_connected {
                         tracing::info!(place = %self.place, "connected to the service");

@@ -14,12 +14,15 @@ use serde::de::IgnoredAny;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{CallError, ServiceConnection};
+use super::connection::{CallError, SHORT, ServiceConnection};
 use super::protocol::{ClaimRequest, EndRequest, EndedAttempt, RecordRequest};
 use crate::runs::lease::NodeLease;
 use crate::runs::queue::{AttemptEnd, QueueError, QueueResult, ScanQueue};
 use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate};
 use scandeck_wire::contract::ScanId;
+
+/// Longest time of a request with results or a wordlist: they may be large, and the network slow.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Pause before a request is repeated.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -63,15 +66,21 @@ impl RemoteQueue {
             node: self.node.clone(),
             attempt: None,
         };
-        let answer = self.service.call::<IgnoredAny>("end", &request).await;
-        answer.map(drop)
+        let answer = self.service.call::<IgnoredAny>("end", &request, SHORT);
+        answer.await.map(drop)
     }
 
     /// Repeats a request until the service answers, or the lease ends.
-    async fn repeat(&self, name: &str, request: &(impl Serialize + Sync)) -> Result<(), CallError> {
+    async fn repeat(
+        &self,
+        name: &str,
+        request: &(impl Serialize + Sync),
+        limit: Duration,
+    ) -> Result<(), CallError> {
         let mut left = TRIES_AT_STOP;
         loop {
-            match self.service.call::<IgnoredAny>(name, request).await {
+            let answer = self.service.call::<IgnoredAny>(name, request, limit);
+            match answer.await {
                 Err(CallError::Away(why)) => {
                     left -= u32::from(self.stop.is_cancelled());
                     if left == 0 || self.lease.has_ended() {
@@ -89,11 +98,13 @@ impl RemoteQueue {
             node: self.node.clone(),
             running: running.to_vec(),
         };
-        match self.service.call::<Claim>("claim", &request).await {
-            Ok(Some(claim)) => Ok(QueuePoll::Claimed(Box::new(claim))),
-            // The next beat adds the worker again.
-            Ok(None) | Err(CallError::Lost) => Ok(QueuePoll::Empty),
-            Err(error) => Err(failed(&error)),
+        let answer = self.service.call::<Claim>("claim", &request, LONG);
+        match self.stop.run_until_cancelled(answer).await {
+            Some(Ok(Some(claim))) => Ok(QueuePoll::Claimed(Box::new(claim))),
+            // The next beat adds a lost worker again. A claim that is not answered ends with this
+            // worker.
+            None | Some(Ok(None) | Err(CallError::Lost)) => Ok(QueuePoll::Empty),
+            Some(Err(error)) => Err(failed(&error)),
         }
     }
 
@@ -106,7 +117,7 @@ impl RemoteQueue {
                 ..update
             },
         };
-        match self.repeat("record", &request).await {
+        match self.repeat("record", &request, LONG).await {
             Ok(()) => Ok(true),
             Err(CallError::Lost) => Ok(false),
             Err(error) => Err(failed(&error)),
@@ -122,7 +133,7 @@ impl RemoteQueue {
             node: self.node.clone(),
             attempt: Some(ended),
         };
-        match self.repeat("end", &request).await {
+        match self.repeat("end", &request, SHORT).await {
             Ok(()) | Err(CallError::Lost) => Ok(()),
             Err(error) => Err(failed(&error)),
         }
