@@ -1,5 +1,5 @@
-//! Commands of the local service: serve, worker, status, stop, keys, scope, tools, backup, restore, and the
-//! import of wordlists.
+//! Commands of the local service: serve, worker, status, stop, keys, scope, tools, backup, restore,
+//! and the import of wordlists.
 
 pub mod backup;
 pub mod data_dir;

@@ -6,6 +6,8 @@
 //!             ──► claimed scans ─► stopped or lost: the token of the scan is cancelled
 //! ```
 //!
+//! Scans that wait for a place without a worker end after two leases.
+//!
 //! A stop is a row, so it does not matter which node received the request. So are all requests for
 //! background work: beside other nodes, each beat polls for what they have queued.
 
