@@ -172,6 +172,7 @@ async fn denial_ends_running_scan_and_names_it() {
         target: "127.0.0.1".parse().unwrap(),
         until: None,
         active: false,
+        place: None,
         note: "maintenance".into(),
         who: "ana@box".into(),
         added: None,

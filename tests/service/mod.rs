@@ -38,6 +38,7 @@ mod targets;
 mod team;
 mod team_lines;
 mod wordlists;
+mod workers;
 mod workspaces;
 
 use std::path::Path;

@@ -336,6 +336,55 @@ async fn scan_of_a_killed_process_is_finished_by_another_on_its_database() {
     );
 }
 
+#[tokio::test]
+async fn worker_process_hands_its_scan_over_at_a_signal() {
+    let temp = tempfile::tempdir().unwrap();
+    let (dir, home) = (temp.path().join("service"), temp.path().join("worker"));
+    std::fs::create_dir(&dir).unwrap();
+    let serve = ServeProcess::start(&dir, &FREE_PORTS);
+    let place = ["--place", "office"];
+    let mut scope = program("scope", &dir);
+    let scope = scope.args(["add", "127.0.0.1"]).args(place).output();
+    assert!(scope.as_ref().unwrap().status.success(), "{scope:?}");
+    let mut keys = program("keys", &dir);
+    let keys = keys.args(["add", "w", "--role", "worker"]).args(place);
+    let added = keys.output().unwrap();
+    assert!(added.status.success(), "{added:?}");
+    let key_file = temp.path().join("worker.key");
+    std::fs::write(&key_file, &added.stdout).unwrap();
+    let start_worker = || {
+        let mut worker = program("worker", &home);
+        worker.args(["--service", &serve.base]).args(place);
+        worker.arg("--api-key-file").arg(&key_file);
+        worker.stderr(Stdio::null()).spawn().unwrap()
+    };
+    // As above, the scan is still running.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let params = json!({"scan_type": "custom", "port_list": [port]});
+    let body = json!({"tool_id": 70, "target_name": "127.0.0.1", "tool_params": params});
+    let mut worker = start_worker();
+    let scan = serve.post("/scans", body).await.created();
+    serve.until_status(scan, "running").await;
+    let status = printed(&program("status", &dir).output().unwrap());
+    assert!(status.contains("(worker at office)"), "{status}");
+    kill_process(Pid::from_child(&worker), Signal::TERM).unwrap();
+    assert!(worker.wait().unwrap().success());
+
+    let mut restarted = start_worker();
+    let ended = serve.until_status(scan, "finished").await;
+    assert_eq!(
+        ended["info_text_lines"][0],
+        "started again, because the service was stopped"
+    );
+    assert_eq!(
+        ended["info_text_lines"][1],
+        "scanned from office by the worker w"
+    );
+    restarted.kill().unwrap();
+    restarted.wait().unwrap();
+}
+
 #[test]
 fn second_serve_names_the_running_service() {
     let temp = tempfile::tempdir().unwrap();
@@ -460,6 +509,7 @@ fn changes_of_keys_and_backups_name_the_directory() {
 fn command_help_contains_example() {
     for command in [
         "serve",
+        "worker",
         "status",
         "stop",
         "keys",

@@ -363,7 +363,8 @@ async fn request_out_of_bounds_is_refused_and_stores_nothing() {
 async fn role_decides_who_reads_decides_and_purges_until_the_key_is_revoked() {
     let temp = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(temp.path()).await;
-    for (number, role) in (1..).zip(Role::ALL) {
+    let roles = Role::ALL.into_iter().filter(|role| *role >= Role::Read);
+    for (number, role) in (1..).zip(roles) {
         let name = format!("of-{role}");
         let member = TeamMember::join(&service, temp.path(), &name, role).await;
         assert_eq!(

@@ -53,8 +53,8 @@ pub struct AppState {
     pub logger_base: Url,
     /// A random number per process, a part of request ids.
     pub boot: u64,
-    pub worker: Worker,
-    pub lease: NodeLease,
+    pub worker: Arc<Worker>,
+    pub lease: Arc<NodeLease>,
     /// One permit: large documents are copied to a file one after the other.
     pub large_documents: Semaphore,
     /// Notified when a report was requested.

@@ -7,8 +7,10 @@ use anyhow::bail;
 use clap::Subcommand;
 
 use super::{DataDirArg, audit};
+use crate::cli::error::CliError;
 use crate::cli::stdio;
-use scandeck_service::keys::{KeyRow, Role, add_key, list_keys, revoke_key};
+use scandeck_service::WorkerPlace;
+use scandeck_service::keys::{KeyRow, Role, add_key, add_worker_key, list_keys, revoke_key};
 use scandeck_wire::login::login;
 use scandeck_wire::sqlite::is_present;
 use scandeck_wire::text;
@@ -22,9 +24,12 @@ pub enum KeysCommand {
         #[arg(value_name = "NAME", value_parser = key_name)]
         name: String,
         /// read: reads everything; triage: also changes reports and loggers; scan: also targets,
-        /// scans and wordlists; admin: also workspaces
+        /// scans and wordlists; admin: also workspaces; worker: runs the scans of --place
         #[arg(long, value_name = "ROLE")]
         role: Role,
+        /// The place of a worker (`scandeck worker`)
+        #[arg(long, value_name = "NAME", required_if_eq("role", "worker"))]
+        place: Option<WorkerPlace>,
     },
     /// Show all API keys of the local service with their roles and last use
     #[command(after_help = "Example:\n  scandeck keys list")]
@@ -44,16 +49,34 @@ pub enum KeysCommand {
 /// When the database is unreadable, or the name is taken or unknown.
 pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result<ExitCode> {
     match command {
-        KeysCommand::Add { name, role } => {
+        KeysCommand::Add { name, role, place } => {
             let who = login(|name| std::env::var(name).ok());
             let dir = directory.open()?;
-            match add_key(&dir, &name, role, &who).await? {
+            let added = match &place {
+                None => add_key(&dir, &name, role, &who).await?,
+                Some(place) if role == Role::Worker => {
+                    add_worker_key(&dir, &name, place, &who).await?
+                }
+                Some(_) => {
+                    let problem = format!("a key with the role {role} has no place");
+                    return Err(
+                        CliError::usage(problem, "use --role worker, or omit --place").into(),
+                    );
+                }
+            };
+            match added {
                 Some(key) => {
                     audit(&dir, "keys add", &format!("{name} ({role})"));
                     note!(
                         "key `{name}` with the role {role} added to {}; only its hash is stored",
                         dir.path().display()
                     );
+                    if let Some(place) = &place {
+                        note!(
+                            "place {place}: vpn_profile_uuid {} of new scans chooses it",
+                            place.profile_uuid()
+                        );
+                    }
                     stdio::print(format!("{key}\n").as_bytes())?;
                 }
                 None => bail!(
@@ -112,7 +135,9 @@ fn line(key: &KeyRow, width: usize) -> String {
         key.created_at,
         text::clean(&key.created_by),
     );
-    format!("{name:width$}  {role:6}  added {added} by {who}  {used}\n")
+    let place = key.place.as_ref();
+    let place = place.map_or_else(String::new, |place| format!("  place {place}"));
+    format!("{name:width$}  {role:6}  added {added} by {who}  {used}{place}\n")
 }
 
 fn key_name(text: &str) -> Result<String, &'static str> {

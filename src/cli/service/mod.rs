@@ -1,5 +1,5 @@
-//! Commands of the local service: serve, status, stop, keys, scope, tools, backup, restore, and the
-//! import of wordlists.
+//! Commands of the local service: serve, worker, status, stop, keys, scope, tools, backup, restore,
+//! and the import of wordlists.
 
 pub mod backup;
 pub mod data_dir;
@@ -14,6 +14,7 @@ pub mod stop;
 pub mod tools;
 mod value;
 pub mod wordlists;
+pub mod worker;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,8 @@ pub const FEATURE: &[&str] = &["service"];
 pub enum ServiceCommand {
     /// Run the scanning service in the foreground, without the dashboard
     Serve(Box<serve::ServeArgs>),
+    /// Run the scans of a place for a service elsewhere, in the foreground
+    Worker(Box<worker::WorkerArgs>),
     /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
@@ -70,6 +73,7 @@ fn audit(dir: &DataDir, command: &str, subject: &str) {
 pub async fn run(command: ServiceCommand) -> anyhow::Result<ExitCode> {
     match command {
         ServiceCommand::Serve(args) => serve::run(*args).await,
+        ServiceCommand::Worker(args) => worker::run(*args).await,
         ServiceCommand::Status(directory) => status::run(directory).await,
         ServiceCommand::Stop(directory) => stop::run(directory).await,
         ServiceCommand::Backup(args) => backup::back_up(args).await,

@@ -136,14 +136,14 @@ pub struct ServeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LogFormat {
+pub(super) enum LogFormat {
     /// For people
     Text,
     /// A JSON object on each line
     Json,
 }
 
-fn web_url(text: &str) -> Result<Url, String> {
+pub(super) fn web_url(text: &str) -> Result<Url, String> {
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
         _ => Err("use http://… or https://…".to_owned()),
@@ -252,7 +252,7 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-fn log_to_stderr(format: LogFormat) {
+pub(super) fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_env("SCANDECK_LOG")
         .unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt()
@@ -273,7 +273,7 @@ fn log_to_stderr(format: LogFormat) {
 }
 
 /// The meaning of SIGHUP.
-enum Hangup {
+pub(super) enum Hangup {
     /// The terminal was closed.
     Stop,
     /// The service outlives the terminal of the dashboard.
@@ -283,7 +283,7 @@ enum Hangup {
 }
 
 /// Cancels `shutdown` at SIGTERM, SIGINT or, with a terminal, SIGHUP.
-async fn stop_on_signal(at_hangup: Hangup, shutdown: CancellationToken) {
+pub(super) async fn stop_on_signal(at_hangup: Hangup, shutdown: CancellationToken) {
     let streams = (
         signal(SignalKind::terminate()),
         signal(SignalKind::interrupt()),

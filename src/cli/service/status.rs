@@ -62,12 +62,14 @@ fn nodes(all: &[NodeState]) -> String {
     let line = |node: &NodeState| {
         let roles: Vec<&str> = node.roles.iter().map(|role| role.as_str()).collect();
         let running = usize::try_from(node.running_scans).unwrap_or_default();
+        let place = node.place.as_ref();
+        let place = place.map_or_else(String::new, |place| format!(" at {}", clean(place)));
         format!(
-            "node       {} ({}), {}, version {}, seen {} s ago, clock {:+} ms\n",
+            "node       {} ({}{place}), {}, version {}, seen {} s ago, clock {:+} ms\n",
             clean(&node.name),
             roles.join(","),
             plural(running, "running scan"),
-            node.version,
+            clean(&node.version),
             node.seconds_since_beat,
             node.clock_ahead_ms,
         )
@@ -98,5 +100,15 @@ mod tests {
         let first = "node       build7 (api,worker), 1 running scan, version 1.2.3, seen 4 s ago, clock +250 ms";
         assert_eq!(listed.lines().next(), Some(first));
         assert_eq!(listed.lines().count(), 2);
+        let remote = NodeState {
+            roles: vec!["worker".into()],
+            place: Some("office".into()),
+            ..node("pc1")
+        };
+        let listed = nodes(&[node("build7"), remote]);
+        assert!(
+            listed.contains("pc1 (worker at office), 1 running scan"),
+            "{listed}"
+        );
     }
 }

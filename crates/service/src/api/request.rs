@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
@@ -188,6 +189,21 @@ async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiE
     })
 }
 
+/// A JSON body of one form, for requests that only this program sends.
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let bytes = body(request, state).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+            let message = "the body has another form; is this another version of scandeck?";
+            ApiError::bad_request(message).with_details(error.to_string())
+        })
+    }
+}
+
 /// A body of JSON lines, at most [`MOST_LINES`]; empty lines are ignored.
 pub struct JsonLines(Bytes);
 
@@ -274,6 +290,11 @@ impl Fields {
     /// The value of a field; null counts as absent.
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether a field is null, and not absent.
+    pub fn is_null(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(Value::is_null)
     }
 
     /// The value that was read, or an error when it has another type.

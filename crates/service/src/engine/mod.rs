@@ -13,7 +13,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rustls::pki_types::CertificateDer;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -53,6 +53,7 @@ mod request_times;
 mod run;
 #[cfg(test)]
 mod scope_tests;
+mod sent_findings;
 mod service_ports;
 mod small_tools;
 mod technologies;
@@ -166,7 +167,7 @@ async fn scan(run: &ScanRun<'_>) -> ScanOutcome {
 }
 
 /// One scan to run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScanJob {
     /// Sent in the User-Agent.
     pub scan: ScanId,
@@ -215,7 +216,7 @@ impl fmt::Debug for LearnedSecret {
 }
 
 /// An ended test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TestDone {
     /// Stable name of the check, such as `tls.protocol.tls10`.
     pub uid: String,
@@ -224,6 +225,7 @@ pub struct TestDone {
     pub metadata: Value,
     /// The number of planned tests that this entry counts as: 256 closed ports are one entry.
     pub weight: u32,
+    #[serde(with = "sent_findings")]
     pub findings: Vec<NewFinding>,
 }
 
@@ -255,7 +257,8 @@ impl TestDone {
 }
 
 /// A finding of the engine; the store adds id, scan, target and status.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct NewFinding {
     /// Stable name of the kind of finding.
     pub vuln_id: String,
@@ -279,7 +282,7 @@ pub struct NewFinding {
     #[serde(rename = "vuln_evidence")]
     pub evidence: Evidence,
     /// Scores that a guest reports; the checks of this engine have none.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub scores: FindingScores,
     /// Distinguishes findings of one kind on one target: method and path template, parameter,
     /// header or cookie name; empty for a kind that occurs once.
@@ -288,7 +291,8 @@ pub struct NewFinding {
 }
 
 /// The scores of a finding, in the names of the contract.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct FindingScores {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cvss: Option<f64>,

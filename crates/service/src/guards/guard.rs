@@ -204,7 +204,12 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
             Some(refusal) => refusal,
         }
     };
-    let mut response = match app.limiter.take(&identity.name, class, now) {
+    let budget = match identity.role {
+        // Its lease must not depend on the number of its results.
+        Role::Worker => None,
+        _ => app.limiter.take(&identity.name, class, now),
+    };
+    let mut response = match budget {
         None => respond.await,
         Some((budget, true)) => {
             let mut response = respond.await;
@@ -235,7 +240,7 @@ fn refuse_unknown(app: &App, client: Option<IpAddr>, class: Class, now: Timestam
 
 /// Clients receive no paths of this machine.
 fn without_role(identity: &KeyIdentity, required: Role) -> Response {
-    let KeyIdentity { name, role } = identity;
+    let KeyIdentity { name, role, .. } = identity;
     ApiError::forbidden(format!("the API key `{name}` has the role `{role}`; this request requires `{required}`"))
         .with_details(
             "on the machine of the service, `scandeck keys add NAME --role ROLE` adds a key with another role",

@@ -23,9 +23,12 @@ use crate::api::router::PREFIX;
 use crate::data::data_dir::DataDir;
 use crate::data::import::open_store;
 use crate::errors::StartError;
+use crate::place::WorkerPlace;
 use crate::routes::team;
+use crate::runs::remote::protocol::WORKER_ROOT;
 use crate::store::Store;
 pub use crate::store::keys::KeyRow;
+use crate::store::keys::KeyUse;
 use scandeck_wire::contract::import::FINDINGS_IMPORT;
 use scandeck_wire::contract::schedule::SCHEDULES_ROOT;
 use scandeck_wire::contract::target_tags::TAGGED_TARGETS_ROOT;
@@ -37,9 +40,11 @@ const USE_INTERVAL: i64 = 60_000;
 /// The name of the key file in logs.
 const KEY_FILE: &str = "key file";
 
-/// The permissions of a key; each role includes the ones before it.
+/// The permissions of a key; each role from `read` on includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
+    /// Runs scans of one place, and reads nothing (`routes/worker.rs`).
+    Worker,
     /// Reads everything.
     Read,
     /// Also reports, HTTP loggers and decisions.
@@ -51,10 +56,17 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 4] = [Role::Read, Role::Triage, Role::Scan, Role::Admin];
+    pub const ALL: [Role; 5] = [
+        Role::Worker,
+        Role::Read,
+        Role::Triage,
+        Role::Scan,
+        Role::Admin,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
+            Role::Worker => "worker",
             Role::Read => "read",
             Role::Triage => "triage",
             Role::Scan => "scan",
@@ -69,6 +81,9 @@ impl Role {
         }
         if path.starts_with(SCHEDULES_ROOT) || path.starts_with(TAGGED_TARGETS_ROOT) {
             return Role::Scan;
+        }
+        if path.starts_with(WORKER_ROOT) {
+            return Role::Worker;
         }
         if path.starts_with(team::PREFIX) {
             return match *method {
@@ -109,6 +124,8 @@ impl FromStr for Role {
 pub struct KeyIdentity {
     pub name: String,
     pub role: Role,
+    /// The place of the worker that uses the key.
+    pub place: Option<WorkerPlace>,
 }
 
 impl KeyIdentity {
@@ -123,6 +140,7 @@ impl KeyIdentity {
         Self {
             name: name.to_owned(),
             role,
+            place: None,
         }
     }
 
@@ -170,6 +188,7 @@ impl KeyRing {
             return Some(KeyIdentity {
                 name: KEY_FILE.to_owned(),
                 role: Role::Admin,
+                place: None,
             });
         }
         if self.is_old() {
@@ -195,6 +214,7 @@ impl KeyRing {
         Some(KeyIdentity {
             name: found.name,
             role: found.role,
+            place: found.place,
         })
     }
 
@@ -251,6 +271,32 @@ pub async fn add_key(
     role: Role,
     who: &str,
 ) -> Result<Option<String>, StartError> {
+    add_key_of(dir, name, KeyUse { role, place: None }, who).await
+}
+
+/// [`add_key`] for a worker of a place.
+///
+/// # Errors
+/// The errors of [`add_key`].
+pub async fn add_worker_key(
+    dir: &DataDir,
+    name: &str,
+    place: &WorkerPlace,
+    who: &str,
+) -> Result<Option<String>, StartError> {
+    let key_use = KeyUse {
+        role: Role::Worker,
+        place: Some(place),
+    };
+    add_key_of(dir, name, key_use, who).await
+}
+
+async fn add_key_of(
+    dir: &DataDir,
+    name: &str,
+    key_use: KeyUse<'_>,
+    who: &str,
+) -> Result<Option<String>, StartError> {
     let bytes: [u8; 32] = rand::random();
     // The prefix lets secret scanners recognise a key.
     let key = format!(
@@ -259,7 +305,7 @@ pub async fn add_key(
     );
     let (store, _lock) = open_store(dir).await?;
     let added = store
-        .add_key(name, role, hash(&key), who, Timestamp::now())
+        .add_key(name, key_use, hash(&key), who, Timestamp::now())
         .await
         .map_err(StartError::Store);
     store.close().await;
@@ -277,7 +323,8 @@ pub async fn list_keys(dir: &DataDir) -> Result<Vec<KeyRow>, StartError> {
     keys
 }
 
-/// Deletes a key; a running service refuses it within a second. False when it does not exist.
+/// Deletes a key; a running service refuses it within a second, and other workers take over the
+/// scans of the workers that used it. False when it does not exist.
 ///
 /// # Errors
 /// When the database cannot be opened or written.
@@ -315,6 +362,7 @@ mod tests {
             (Method::POST, "/api/v2/unknown", Role::Admin),
             (Method::GET, "/scandeck/v1/me", Role::Read),
             (Method::GET, "/scandeck/v1/nodes", Role::Read),
+            (Method::POST, "/scandeck/v1/worker/claim", Role::Worker),
             (
                 Method::POST,
                 "/scandeck/v1/workspaces/7/events",
@@ -332,6 +380,7 @@ mod tests {
             assert_eq!(Role::required(&method, path), role, "{method} {path}");
         }
         assert!(Role::Admin > Role::Scan && Role::Scan > Role::Triage && Role::Triage > Role::Read);
+        assert!(Role::Read > Role::Worker);
         assert!(
             "root"
                 .parse::<Role>()

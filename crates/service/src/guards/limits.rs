@@ -250,7 +250,7 @@ impl KeyQuotas {
     /// The quota of a role and its flag; `None` without a quota.
     fn of(self, role: Role) -> Option<(u32, &'static str)> {
         match role {
-            Role::Read | Role::Triage => Some((self.triage, "--triage-quota")),
+            Role::Worker | Role::Read | Role::Triage => Some((self.triage, "--triage-quota")),
             Role::Scan => Some((self.scan, "--scan-quota")),
             Role::Admin => None,
         }
@@ -283,7 +283,7 @@ impl KeyUsage {
         noun: QuotaNoun,
         now: Timestamp,
     ) -> Result<ReservedCreation<'_>, ApiError> {
-        let KeyIdentity { name, role } = identity;
+        let KeyIdentity { name, role, .. } = identity;
         let Some((quota, flag)) = self.quotas.of(*role) else {
             return Ok(ReservedCreation {
                 usage: self,
@@ -363,6 +363,7 @@ mod tests {
             let identity = KeyIdentity {
                 name: name.to_owned(),
                 role,
+                place: None,
             };
             let reserved = usage.reserve(&identity, noun, at(second));
             reserved
@@ -380,6 +381,7 @@ mod tests {
         let ci = KeyIdentity {
             name: "ci".to_owned(),
             role: Role::Scan,
+            place: None,
         };
         for _ in 0..10 {
             assert!(

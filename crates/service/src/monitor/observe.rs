@@ -18,6 +18,7 @@ use tracing::Instrument;
 use crate::errors::shown;
 use crate::guards::audit::{AuditedCounts, AuditedRequest};
 use crate::guards::keys::KeyIdentity;
+use crate::runs::remote::protocol::WORKER_ROOT;
 use crate::state::App;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -55,8 +56,9 @@ pub async fn observe<F: Future<Output = Response>>(
         status: status.as_u16(),
         counts: response.extensions_mut().remove::<AuditedCounts>(),
     };
-    log(&entry, &method, elapsed.as_micros() as f64 / 1000.0);
-    if is_audited(&method, status) {
+    let is_routine = is_read(&method) || path.starts_with(WORKER_ROOT);
+    log(&entry, is_routine, elapsed.as_micros() as f64 / 1000.0);
+    if is_audited(is_routine, status) {
         app.audit.write("request", &entry, app.now());
     }
     app.metrics.count_request(&method, status, elapsed);
@@ -69,22 +71,24 @@ fn set_id(headers: &mut HeaderMap, id: &str) {
     }
 }
 
-/// Changes and refusals of keys. Throttled requests (429) are excluded: they could fill the disk.
-fn is_audited(method: &Method, status: StatusCode) -> bool {
+/// Changes and refusals of keys. Throttled requests (429) and those of workers are excluded: they
+/// could fill the disk.
+fn is_audited(is_routine: bool, status: StatusCode) -> bool {
     let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    is_refused || (!is_read(method) && status != StatusCode::TOO_MANY_REQUESTS)
+    is_refused || (!is_routine && status != StatusCode::TOO_MANY_REQUESTS)
 }
 
 fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Reads are debug messages, because dashboards poll.
-fn log(entry: &AuditedRequest, method: &Method, millis: f64) {
+/// Reads and requests of workers are debug messages, because dashboards poll and workers beat.
+fn log(entry: &AuditedRequest, is_routine: bool, millis: f64) {
     let AuditedRequest {
         request_id,
         client,
         key,
+        method,
         path,
         status,
         ..
@@ -99,7 +103,7 @@ fn log(entry: &AuditedRequest, method: &Method, millis: f64) {
         500.. => event!(warn),
         429 => event!(debug),
         400.. => event!(info),
-        _ if is_read(method) => event!(debug),
+        _ if is_routine => event!(debug),
         _ => event!(info),
     }
 }

@@ -13,6 +13,7 @@ pub mod target_tags;
 pub mod targets;
 pub mod team;
 pub mod wordlists;
+pub mod worker;
 pub mod workspaces;
 
 use axum::Json;
@@ -53,6 +54,7 @@ pub fn extensions() -> Router<App> {
         .merge(target_tags::router())
         .merge(imports::router())
         .merge(nodes::router())
+        .merge(worker::router())
 }
 
 /// 200 with `{"data": …}`.

@@ -16,10 +16,11 @@ use crate::api::request::{Fields, choice};
 use crate::engine::guests::{is_active, missing};
 use crate::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::engine::{ParamsError, check_params, check_rate, network};
-use crate::errors::ApiError;
+use crate::errors::{ApiError, shown};
 use crate::guards::keys::KeyIdentity;
 use crate::guards::limits::QuotaNoun;
 use crate::net::address::{Address, AddressError};
+use crate::place::WorkerPlace;
 use crate::routes::reports::{check_callback_url, check_format};
 use crate::runs::words::add_words;
 use crate::state::App;
@@ -38,6 +39,7 @@ pub(super) async fn add(
 ) -> RouteResult<impl IntoResponse> {
     let fields = fields.with_unprocessable();
     let mut scan = read_scan(&app, &fields)?;
+    scan.place = read_place(&app, &fields).await?;
     add_words(&app.store, &mut scan)
         .await?
         .map_err(ApiError::bad_request)?;
@@ -51,9 +53,9 @@ pub(super) async fn add(
     );
     let (id, target) = match (id, name) {
         (Some(id), None) => {
-            queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), &scan).await?
+            queue_existing(&app, TargetId(id), workspace.map(WorkspaceId), scan).await?
         }
-        (None, Some(name)) => queue_named(&app, name, workspace, &scan).await?,
+        (None, Some(name)) => queue_named(&app, name, workspace, scan).await?,
         (None, None) => {
             return Err(ApiError::bad_request(
                 "target_id or target_name is required",
@@ -82,7 +84,7 @@ async fn queue_existing(
     app: &App,
     id: TargetId,
     workspace: Option<WorkspaceId>,
-    scan: &ScanToAdd,
+    scan: ScanToAdd,
 ) -> RouteResult<QueuedScan> {
     let missing = || ApiError::not_found("target", id);
     let target = app.store.target(id).await?.ok_or_else(missing)?;
@@ -93,9 +95,10 @@ async fn queue_existing(
     app.scope_check
         .check_name(&address)
         .map_err(|refusal| ApiError::forbidden(refusal.to_string()))?;
-    check_target(app, scan, &address)?;
+    check_target(app, &scan, &address)?;
+    let scan = placed(app, scan, &address)?;
     app.store
-        .add_scan(ScanTarget::Existing(id), scan, app.now())
+        .add_scan(ScanTarget::Existing(id), &scan, app.now())
         .await?
         .map_err(|_| missing())
 }
@@ -124,7 +127,7 @@ async fn queue_named(
     app: &App,
     name: &str,
     workspace: Option<i64>,
-    scan: &ScanToAdd,
+    scan: ScanToAdd,
 ) -> RouteResult<QueuedScan> {
     let parsed = Address::parse(name);
     let parsed = if scan.tool == Tool::TLS.0 {
@@ -133,7 +136,8 @@ async fn queue_named(
         parsed
     };
     let address = allowed_address(app, "target_name", parsed)?;
-    check_target(app, scan, &address)?;
+    check_target(app, &scan, &address)?;
+    let scan = placed(app, scan, &address)?;
     let workspace = workspace_or_current(app, workspace).await?;
     let target = TargetToAdd {
         workspace,
@@ -143,13 +147,44 @@ async fn queue_named(
     };
     let target = ScanTarget::Named(target, app.settings.max_targets);
     app.store
-        .add_scan(target, scan, app.now())
+        .add_scan(target, &scan, app.now())
         .await?
         .map_err(|refused| match refused {
             AddedTarget::LimitReached => target_limit_reached(app),
             AddedTarget::Existing(target) => ApiError::not_found("target", target),
             _ => ApiError::not_found("workspace", workspace),
         })
+}
+
+/// Reads `vpn_profile_uuid`: the id of a place, or its name. Any other text is a place without
+/// workers. Empty for null, which is the service itself.
+async fn read_place(app: &App, fields: &Fields) -> RouteResult<Option<String>> {
+    const NAME: &str = "vpn_profile_uuid";
+    let Some(profile) = fields.text(NAME)?.filter(|profile| !profile.is_empty()) else {
+        return Ok(fields.is_null(NAME).then(String::new));
+    };
+    let keys = app.store.keys().await?;
+    let mut places = app.scope_check.places();
+    places.extend(keys.into_iter().filter_map(|key| key.place));
+    let is_chosen = |place: &WorkerPlace| place.profile_uuid().eq_ignore_ascii_case(profile);
+    let chosen = places.into_iter().find(is_chosen);
+    Ok(Some(chosen.map_or_else(|| shown(profile), String::from)))
+}
+
+/// The scan with its place: that of the target, unless the client has chosen one. A scope entry
+/// with a place permits no other, where the same address can be another machine.
+fn placed(app: &App, scan: ScanToAdd, address: &Address) -> RouteResult<ScanToAdd> {
+    let of_target = app.scope_check.place_of(address).map(String::from);
+    let place = match (scan.place, of_target) {
+        (Some(chosen), Some(only)) if chosen != only => {
+            let host = address.host();
+            let message = format!("{host} is in scope for scans from the place `{only}` only");
+            let details = "omit `vpn_profile_uuid`, or choose this place";
+            return Err(ApiError::forbidden(message).with_details(details));
+        }
+        (chosen, own) => chosen.or(own),
+    };
+    Ok(ScanToAdd { place, ..scan })
 }
 
 /// Whether the tool can and may scan the target, at the rate of the scan.
@@ -203,9 +238,7 @@ pub(super) fn read_scan(app: &App, fields: &Fields) -> RouteResult<ScanToAdd> {
             None => RedirectLevel::SameDomain,
         },
         scan_original_url: fields.boolean("scan_original_url")?.unwrap_or_default(),
-        vpn_scan: fields
-            .text("vpn_profile_uuid")?
-            .is_some_and(|profile| !profile.is_empty()),
+        place: None,
         max_minutes,
         callback: fields
             .object("report_callback")?

@@ -6,9 +6,12 @@
 //!             ──► claimed scans ─► stopped or lost: the token of the scan is cancelled
 //! ```
 //!
+//! Scans that wait for a place without a worker end after two leases.
+//!
 //! A stop is a row, so it does not matter which node received the request. So are all requests for
 //! background work: beside other nodes, each beat polls for what they have queued.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -24,6 +27,9 @@ const BEATS: u32 = 3;
 
 /// How much sooner a failed beat is repeated.
 const SOONER: u32 = 5;
+
+/// How long scans wait for a worker of their place, in leases: it may start again meanwhile.
+const PLACE_LEASES: u32 = 2;
 
 /// How often stops are read. Together with the time for a cancelled scan to end, clients see a scan
 /// as stopped within 2 s.
@@ -97,6 +103,40 @@ pub async fn watch_claims(app: App, stop: CancellationToken) {
             tracing::error!(%error, "claims of this node not read");
         }
     }
+}
+
+/// Ends the scans that wait for a place without a worker, until `stop`.
+pub async fn watch_places(app: App, stop: CancellationToken) {
+    let mut without_worker = HashMap::new();
+    while !stop.is_cancelled() {
+        let ended = end_unreachable(&app, &mut without_worker);
+        if let Some(Err(error)) = stop.run_until_cancelled(ended).await {
+            tracing::error!(%error, "scans that wait for a place not read");
+        }
+        let pause = tokio::time::sleep(app.settings.lease / BEATS);
+        stop.run_until_cancelled(pause).await;
+    }
+}
+
+/// `without_worker` are the places without a worker, since when.
+async fn end_unreachable(
+    app: &App,
+    without_worker: &mut HashMap<String, Instant>,
+) -> Result<(), DatabaseError> {
+    let places = app.store.unreachable_places().await?;
+    without_worker.retain(|place, _| places.contains(place));
+    for place in places {
+        let since = *without_worker
+            .entry(place.clone())
+            .or_insert_with(Instant::now);
+        if since.elapsed() >= app.settings.lease * PLACE_LEASES
+            && app.store.end_unreachable(&place, app.now()).await? > 0
+        {
+            // They may have callbacks.
+            app.deliveries.notify_one();
+        }
+    }
+    Ok(())
 }
 
 async fn cancel_ended(app: &App) -> Result<(), DatabaseError> {

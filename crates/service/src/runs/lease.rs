@@ -19,13 +19,13 @@ use tokio::time::{Instant, sleep_until};
 /// The lease of this node.
 #[derive(Debug)]
 pub struct NodeLease {
-    /// Time from a beat to the end of the scans.
-    length: Duration,
     state: Mutex<LeaseState>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LeaseState {
+    /// Time from a beat to the end of the scans.
+    length: Duration,
     ends: Instant,
     /// Grows when a lease ends: scans of an earlier one remain ended after the next beat.
     number: u64,
@@ -34,10 +34,10 @@ struct LeaseState {
 impl NodeLease {
     /// A lease that begins now. After `takeover` without a beat, other nodes take the scans over.
     pub fn new(takeover: Duration) -> Self {
-        let length = takeover * 2 / 3;
+        let length = length_of(takeover);
         Self {
-            length,
             state: Mutex::new(LeaseState {
+                length,
                 ends: Instant::now() + length,
                 number: 0,
             }),
@@ -51,7 +51,14 @@ impl NodeLease {
         if is_lost || Instant::now() >= state.ends {
             state.number += 1;
         }
-        state.ends = state.ends.max(sent + self.length);
+        state.ends = state.ends.max(sent + state.length);
+    }
+
+    /// Uses another time until a takeover from the next beat on. A shorter one holds at once.
+    pub fn follow(&self, takeover: Duration) {
+        let mut state = self.state();
+        state.length = length_of(takeover);
+        state.ends = state.ends.min(Instant::now() + state.length);
     }
 
     pub fn has_ended(&self) -> bool {
@@ -60,7 +67,7 @@ impl NodeLease {
 
     /// Runs a scan; drops it, and returns `None`, when the lease ends before.
     pub async fn hold<T>(&self, scan: impl Future<Output = T>) -> Option<T> {
-        let LeaseState { ends, number } = *self.state();
+        let LeaseState { ends, number, .. } = *self.state();
         let mut scan = pin!(scan);
         let mut timer = pin!(sleep_until(ends));
         poll_fn(|context| {
@@ -83,6 +90,11 @@ impl NodeLease {
     fn state(&self) -> MutexGuard<'_, LeaseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How long scans run without a beat, if others take them over after this time.
+fn length_of(takeover: Duration) -> Duration {
+    takeover * 2 / 3
 }
 
 #[cfg(test)]
@@ -134,6 +146,18 @@ mod tests {
         lease.renew(Instant::now() + PATIENCE, false);
         assert!(!lease.has_ended());
         assert_eq!(held.await, None);
+    }
+
+    #[tokio::test]
+    async fn shorter_lease_holds_at_once_and_a_longer_one_from_the_next_beat_on() {
+        let lease = NodeLease::new(PATIENCE);
+        lease.follow(Duration::from_millis(15));
+        sleep(Duration::from_millis(20)).await;
+        assert!(lease.has_ended());
+        lease.follow(PATIENCE);
+        assert!(lease.has_ended());
+        lease.renew(Instant::now(), false);
+        assert!(!lease.has_ended());
     }
 
     #[tokio::test]

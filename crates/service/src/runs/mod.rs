@@ -7,12 +7,16 @@
 //!   schedules ─► store (queue)
 //!   claims: the beat of this node, and the scans that were stopped
 //!   lease: ends the scans of this node without a beat
+//!   queue: what the worker claims scans from
+//!   remote: the worker of another place, which uses the API of a service
 //! ```
 
 pub mod callbacks;
 pub mod claims;
 pub mod importer;
 pub mod lease;
+pub mod queue;
+pub mod remote;
 pub mod report_maker;
 pub mod schedules;
 pub mod words;

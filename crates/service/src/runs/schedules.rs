@@ -252,12 +252,20 @@ fn allowed_scans<'a>(
         match reserved {
             Ok(place) => {
                 prepared.reserved.push(place);
-                allowed.push(scan.clone());
+                allowed.push(ScanToAdd {
+                    place: place_of(app, &target.name),
+                    ..scan.clone()
+                });
             }
             Err(why) => prepared.refuse(&target.name, &why),
         }
     }
     allowed
+}
+
+fn place_of(app: &App, target: &str) -> Option<String> {
+    let address = Address::parse(target).ok()?;
+    app.scope_check.place_of(&address).map(String::from)
 }
 
 /// Why a scan of this target may not start now.

@@ -11,6 +11,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,9 +22,11 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::clock::Clock;
 use crate::engine::{Engine, ScanEvent, ScanJob, ScanOutcome};
 use crate::guards::credential_mask::CredentialMask;
-use crate::guards::secrets::WRONG_KEY;
+use crate::runs::lease::NodeLease;
+use crate::runs::queue::{AttemptEnd, QueueResult, ScanQueue};
 use crate::state::App;
 use crate::store::DatabaseError;
 use crate::store::jobs::{Attempt, Claim, ClaimedScan, QueuePoll, ScanUpdate, StopRequest};
@@ -134,14 +137,25 @@ impl Worker {
     }
 }
 
+/// What a worker works with.
+#[derive(Clone)]
+pub struct WorkerParts {
+    pub queue: Arc<dyn ScanQueue>,
+    pub worker: Arc<Worker>,
+    pub lease: Arc<NodeLease>,
+    pub clock: Arc<dyn Clock>,
+    /// Scans at the same time.
+    pub scans_at_once: usize,
+}
+
 /// Processes the queue until `stop`, which cancels running scans; the next start runs them again.
-pub async fn work(app: App, runner: Arc<dyn Runner>, stop: CancellationToken) {
+pub async fn work(parts: WorkerParts, runner: Arc<dyn Runner>, stop: CancellationToken) {
     let mut scans = JoinSet::new();
     while !stop.is_cancelled() {
-        step(&app, &runner, &mut scans, &stop).await;
+        step(&parts, &runner, &mut scans, &stop).await;
         tokio::select! {
             () = stop.cancelled() => {}
-            () = app.worker.queued.notified() => {}
+            () = parts.worker.queued.notified() => {}
             Some(_) = scans.join_next() => {}
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
@@ -151,35 +165,34 @@ pub async fn work(app: App, runner: Arc<dyn Runner>, stop: CancellationToken) {
 
 /// Claims scans up to the limit of concurrent scans.
 async fn step(
-    app: &App,
+    parts: &WorkerParts,
     runner: &Arc<dyn Runner>,
     scans: &mut JoinSet<()>,
     stop: &CancellationToken,
 ) {
     while scans.try_join_next().is_some() {}
     // A scan would end as soon as it starts, and that attempt would count.
-    if app.lease.has_ended() {
+    if parts.lease.has_ended() {
         return;
     }
-    while scans.len() < app.settings.scans_at_once.max(1) {
-        let running = app.worker.running_scans();
-        match app.store.claim(&running, app.now()).await {
+    while scans.len() < parts.scans_at_once.max(1) {
+        let running = parts.worker.running_scans();
+        match parts.queue.claim(&running).await {
             Ok(QueuePoll::Claimed(claim)) => {
                 let token = stop.child_token();
                 let scan = claim.attempt.scan;
-                app.worker.running().insert(scan, token.clone());
+                parts.worker.running().insert(scan, token.clone());
                 // A stop before this line found no token to cancel.
-                app.worker.claims.notify_one();
+                parts.worker.claims.notify_one();
                 scans.spawn(attempt(
-                    app.clone(),
+                    parts.clone(),
                     Arc::clone(runner),
                     *claim,
                     token,
                     stop.clone(),
                 ));
             }
-            // The aborted scan may have a callback.
-            Ok(QueuePoll::Aborted) => app.deliveries.notify_one(),
+            Ok(QueuePoll::Aborted) => {}
             Ok(QueuePoll::Empty) => return,
             Err(error) => {
                 // The next poll tries again; the queue is in the database and loses nothing.
@@ -192,54 +205,23 @@ async fn step(
 
 /// Runs one attempt and cleans up afterwards.
 async fn attempt(
-    app: App,
+    parts: WorkerParts,
     runner: Arc<dyn Runner>,
     claim: Claim,
     token: CancellationToken,
     stop: CancellationToken,
 ) {
     let running = claim.attempt.clone();
-    let ended = match (claim.vpn_scan, app.secrets.open(claim.job.params.clone())) {
-        (true, _) => Ok(End::Outcome(
-            ScanStatus::VpnConnectionError,
-            "VPN is not supported: omit vpn_profile_uuid or send null".into(),
-        )),
-        (false, None) => Ok(End::Outcome(ScanStatus::FailedToStart, WRONG_KEY.into())),
-        (false, Some(params)) => {
-            let job = ScanJob {
-                params,
-                ..claim.job
-            };
-            run(&app, runner, Claim { job, ..claim }, token, &stop).await
-        }
-    };
-    let written = match ended {
-        Ok(End::Outcome(status, message)) => {
-            app.store
-                .finish(&running, &status, &message, app.now())
-                .await
-        }
-        Ok(End::Panicked) => app.store.release(&running).await,
-        Ok(End::Shutdown) => app.store.requeue(&running).await,
-        Ok(End::Superseded) => Ok(()),
+    let written = match run(&parts, runner, claim, token, &stop).await {
+        Ok(Some(end)) => parts.queue.end(&running, end).await,
+        Ok(None) => Ok(()),
         Err(error) => Err(error),
     };
     if let Err(error) = written {
         tracing::error!(scan = %running.scan, %error, "scan results not stored");
     }
-    app.worker.running().remove(&running.scan);
-    app.worker.wake();
-    app.deliveries.notify_one();
-}
-
-/// How an attempt ended.
-enum End {
-    Outcome(ScanStatus, String),
-    /// The next start runs the scan again.
-    Shutdown,
-    /// The claim or the lease was lost, or the scan was deleted.
-    Superseded,
-    Panicked,
+    parts.worker.running().remove(&running.scan);
+    parts.worker.wake();
 }
 
 /// Why a scan was cancelled.
@@ -250,30 +232,32 @@ enum Cause {
     Superseded,
 }
 
+/// Runs one attempt. `None` when the claim or the lease was lost, or the scan was deleted.
 async fn run(
-    app: &App,
+    parts: &WorkerParts,
     runner: Arc<dyn Runner>,
     claim: Claim,
     token: CancellationToken,
     service_stop: &CancellationToken,
-) -> Result<End, DatabaseError> {
+) -> QueueResult<Option<AttemptEnd>> {
     let attempt = claim.attempt.clone();
     let mask = Mutex::new(CredentialMask::new(&claim.job.params));
     let results = ResultWriter {
-        app,
+        queue: parts.queue.as_ref(),
         attempt: &attempt,
         mask: &mask,
+        has_findings: AtomicBool::new(false),
     };
     let minutes = claim.max_minutes;
-    let limit = app
+    let limit = parts
         .clock
-        .until(app.now() + SignedDuration::from_mins(minutes));
+        .until(parts.clock.now() + SignedDuration::from_mins(minutes));
     let (sender, mut events) = mpsc::channel(EVENT_BATCH);
-    let (job, scan_token, node) = (claim.job, token.clone(), app.clone());
+    let (job, scan_token, lease) = (claim.job, token.clone(), Arc::clone(&parts.lease));
     // A separate task: a panic in a check ends this scan and not the worker.
     let mut task = AbortOnDropHandle::new(tokio::spawn(async move {
         let scan = runner.run(job, sender, scan_token);
-        node.lease.hold(scan).await
+        lease.hold(scan).await
     }));
     let cause = results.watch(&mut events, limit, &token).await?;
     token.cancel();
@@ -281,39 +265,29 @@ async fn run(
         task.abort();
     }
     let outcome = (&mut task).await;
-    match (cause, outcome) {
-        (Some(Cause::Superseded), _) => Ok(End::Superseded),
+    Ok(match (cause, outcome) {
+        (Some(Cause::Superseded), _) => None,
         (Some(Cause::TimeLimit), _) => {
             let why = format!("max_scan_time ({minutes} min) exceeded");
-            results.cut_short(ScanStatus::TimedOut, &why).await
+            Some(results.cut_short(ScanStatus::TimedOut, &why))
         }
-        (Some(Cause::Stop), _) if service_stop.is_cancelled() => Ok(End::Shutdown),
+        (Some(Cause::Stop), _) if service_stop.is_cancelled() => Some(AttemptEnd::Shutdown),
         (Some(Cause::Stop), _) => {
-            let why = "stopped by the user";
-            results.cut_short(ScanStatus::Stopped, why).await
+            Some(results.cut_short(ScanStatus::Stopped, "stopped by the user"))
         }
         (None, Ok(Some(outcome))) => {
             let mask = mask.into_inner().unwrap_or_else(PoisonError::into_inner);
-            Ok(end_of(outcome, &mask))
+            Some(end_of(outcome, &mask))
         }
         (None, Ok(None)) => {
             tracing::warn!(scan = %attempt.scan, "scan ended here: the lease of this node ended; it starts again on this node or on another one");
-            Ok(End::Superseded)
+            None
         }
-        (None, Err(_)) => Ok(End::Panicked),
-    }
-}
-
-/// The results of a scan that was ended, in words.
-async fn so_far(app: &App, attempt: &Attempt) -> Result<&'static str, DatabaseError> {
-    Ok(if app.store.has_findings(attempt.scan).await? {
-        "partial results"
-    } else {
-        "no findings"
+        (None, Err(_)) => Some(AttemptEnd::Panicked),
     })
 }
 
-fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
+fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> AttemptEnd {
     let (status, message) = match outcome {
         ScanOutcome::Finished(message) => (ScanStatus::Finished, message),
         ScanOutcome::FailedToStart(message) => (ScanStatus::FailedToStart, message),
@@ -328,21 +302,31 @@ fn end_of(outcome: ScanOutcome, mask: &CredentialMask) -> End {
             "the scan ended with an internal error; see the log of the service".to_owned(),
         ),
     };
-    End::Outcome(status, mask.text(message))
+    AttemptEnd::Outcome {
+        status,
+        message: mask.text(message),
+    }
 }
 
 /// The only way of the results of a scan into the store.
 struct ResultWriter<'a> {
-    app: &'a App,
+    queue: &'a dyn ScanQueue,
     attempt: &'a Attempt,
     mask: &'a Mutex<CredentialMask>,
+    has_findings: AtomicBool,
 }
 
 impl ResultWriter<'_> {
     /// The end of a scan before all of its tests have ended.
-    async fn cut_short(&self, status: ScanStatus, why: &str) -> Result<End, DatabaseError> {
-        let results = so_far(self.app, self.attempt).await?;
-        Ok(End::Outcome(status, format!("{why}; {results}")))
+    fn cut_short(&self, status: ScanStatus, why: &str) -> AttemptEnd {
+        let results = match self.has_findings.load(Ordering::Relaxed) {
+            true => "partial results",
+            false => "no findings",
+        };
+        AttemptEnd::Outcome {
+            status,
+            message: format!("{why}; {results}"),
+        }
     }
 
     /// Stores events until the scan ends by itself (`None`) or must be cancelled.
@@ -351,7 +335,7 @@ impl ResultWriter<'_> {
         events: &mut mpsc::Receiver<ScanEvent>,
         limit: BoxFuture<'static, ()>,
         token: &CancellationToken,
-    ) -> Result<Option<Cause>, DatabaseError> {
+    ) -> QueueResult<Option<Cause>> {
         let mut limit = limit;
         let mut buffer = Vec::with_capacity(EVENT_BATCH);
         loop {
@@ -394,12 +378,14 @@ impl ResultWriter<'_> {
         }
     }
 
-    async fn write(&self, events: &mut Vec<ScanEvent>) -> Result<bool, DatabaseError> {
+    async fn write(&self, events: &mut Vec<ScanEvent>) -> QueueResult<bool> {
         let update = self.masked(events);
-        self.app
-            .store
-            .record(self.attempt, &update, self.app.now())
-            .await
+        let finds = update.tests.iter().any(|test| !test.findings.is_empty());
+        let is_recorded = self.queue.record(self.attempt, update).await?;
+        if finds && is_recorded {
+            self.has_findings.store(true, Ordering::Relaxed);
+        }
+        Ok(is_recorded)
     }
 
     /// The events without credentials, as they are stored.

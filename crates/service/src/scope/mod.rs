@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::pattern::{Pattern, PatternError};
+use crate::place::WorkerPlace;
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, open_regular, read_text};
 
@@ -37,6 +38,9 @@ pub struct ScopeEntry {
     /// Whether active tools, which send attacks, may run too. Denials are never active.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub active: bool,
+    /// The place whose workers scan the target. Denials hold at each place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<WorkerPlace>,
     /// The reason, such as a contract number.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
@@ -56,15 +60,16 @@ pub struct ReplacedEntry {
 }
 
 impl ScopeEntry {
-    /// Keeps the expiry date and the note of an earlier entry where this one has none. A date that
-    /// was over when this entry was added is not kept: the new entry would have no effect. `active`
-    /// is not kept either: whoever permits attacks says so each time.
+    /// Keeps the expiry date, the place and the note of an earlier entry where this one has none. A
+    /// date that was over when this entry was added is not kept: the new entry would have no
+    /// effect. `active` is not kept either: whoever permits attacks says so each time.
     fn keep(&mut self, old: &Self) {
         let day = self
             .added
             .map(|added| added.0.to_zoned(TimeZone::UTC).date());
         let is_over = |until: &Date| day.is_some_and(|day| *until < day);
         self.until = self.until.or(old.until.filter(|until| !is_over(until)));
+        self.place = self.place.take().or_else(|| old.place.clone());
         if self.note.is_empty() {
             self.note.clone_from(&old.note);
         }
@@ -177,6 +182,7 @@ impl ScopeFile {
             .map(|entry| ScopeEntry {
                 until: None,
                 active: false,
+                place: None,
                 ..entry
             })
             .collect();
@@ -285,6 +291,7 @@ mod tests {
             target: target.parse().unwrap(),
             until: None,
             active: false,
+            place: None,
             note: "SOW 114".into(),
             who: "ana@box".into(),
             added: None,

@@ -25,6 +25,7 @@ use jiff::tz::TimeZone;
 
 mod active;
 mod networks;
+mod places;
 mod refusal;
 
 use crate::net::address::Address;

@@ -59,11 +59,12 @@ use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
 use crate::runs::lease::NodeLease;
+use crate::runs::queue::StoreQueue;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::runs::worker;
-use crate::runs::worker::{Runner, Worker};
+use crate::runs::worker::{Runner, WorkerParts};
 use crate::scope::Pattern;
 use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
 use crate::settings::{NodeRole, Settings};
@@ -83,7 +84,7 @@ const DRAIN: Duration = Duration::from_millis(1500);
 const METRICS_CONNECTIONS: usize = 8;
 
 /// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
-const SCAN_DESCRIPTORS: usize = 32;
+pub(crate) const SCAN_DESCRIPTORS: usize = 32;
 
 /// A running service.
 pub struct Running {
@@ -452,8 +453,8 @@ fn app_state(
         keys: KeyRing::new(&keys.admin),
         logger_base: logger_base.clone(),
         boot: rand::random(),
-        worker: Worker::default(),
-        lease: NodeLease::new(settings.lease),
+        worker: Arc::default(),
+        lease: Arc::new(NodeLease::new(settings.lease)),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
         imports: Notify::new(),
@@ -609,6 +610,7 @@ fn spawn_tasks(
     }
     let tracker = tasks.tracker;
     tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
+    tracker.spawn(claims::watch_places(app.clone(), stop.clone()));
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker
@@ -674,7 +676,14 @@ impl BackgroundTasks<'_> {
     fn work(&self, runner: Arc<dyn Runner>, callback_key: String) {
         let (app, stop) = (|| self.app.clone(), || self.stop.clone());
         let tracker = &self.tracker;
-        tracker.spawn(worker::work(app(), runner, stop()));
+        let parts = WorkerParts {
+            queue: Arc::new(StoreQueue::of_process(app())),
+            worker: Arc::clone(&self.app.worker),
+            lease: Arc::clone(&self.app.lease),
+            clock: Arc::clone(&self.app.clock),
+            scans_at_once: self.app.settings.scans_at_once,
+        };
+        tracker.spawn(worker::work(parts, runner, stop()));
         tracker.spawn(claims::watch_claims(app(), stop()));
         tracker.spawn(report_maker::make_reports(app(), stop()));
         tracker.spawn(importer::run_imports(app(), stop()));

@@ -17,6 +17,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteJournalMode;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
@@ -33,7 +34,7 @@ use scandeck_wire::sqlite::private_options;
 const TRIES: i64 = 3;
 
 /// The right of this process to write the results of a scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     pub scan: ScanId,
     /// No two attempts of a scan have the same.
@@ -41,11 +42,10 @@ pub struct Attempt {
 }
 
 /// A claimed scan with the data that its run needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claim {
     pub attempt: Attempt,
     pub job: ScanJob,
-    pub vpn_scan: bool,
     pub max_minutes: i64,
 }
 
@@ -59,8 +59,12 @@ pub enum QueuePoll {
 }
 
 /// The results of a scan since the last write.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ScanUpdate {
+    /// Numbers of one attempt grow: results that are sent twice are stored once. 0 for results that
+    /// no network can repeat.
+    pub number: i64,
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,
     pub raw: Vec<String>,
@@ -80,7 +84,7 @@ pub enum StopRequest {
 }
 
 /// A scan that this process has claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClaimedScan {
     pub id: ScanId,
     pub is_stop_requested: bool,
@@ -107,7 +111,7 @@ impl Store {
             return Ok(QueuePoll::Empty);
         }
         let number: i64 = sql(
-            "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, owner = $2 WHERE scan_id = $1
+            "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, batch = 0, owner = $2 WHERE scan_id = $1
              RETURNING attempt",
         )
         .bind(scan.0)
@@ -120,7 +124,6 @@ impl Store {
         Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
             job: job.job,
-            vpn_scan: job.vpn_scan,
             max_minutes: job.max_minutes,
         })))
     }
@@ -135,6 +138,9 @@ impl Store {
         let mut change = self.change_beside().await?;
         if !self.is_claimed(&mut change, attempt).await? {
             return Ok(false);
+        }
+        if update.number > 0 && !is_new(&mut change, attempt.scan, update.number).await? {
+            return Ok(true);
         }
         write_update(&mut change, attempt.scan, update, now).await?;
         change.commit().await?;
@@ -155,14 +161,6 @@ impl Store {
             change.commit().await?;
         }
         Ok(())
-    }
-
-    /// Whether a scan has found anything.
-    pub async fn has_findings(&self, scan: ScanId) -> StoreResult<bool> {
-        sql("SELECT EXISTS (SELECT 1 FROM findings WHERE scan_id = $1)")
-            .bind(scan.0)
-            .one(self.read())
-            .await
     }
 
     /// Returns a lost attempt to the queue.
@@ -277,9 +275,9 @@ impl Store {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
         sql(
             "SELECT scan_id, jobs.tries, jobs.params, tool_id, targets.name AS target, redirect_level,
-                scan_original_url, vpn_scan, max_minutes
+                scan_original_url, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
-             WHERE (owner IS NULL OR owner = $1) AND scan_id NOT IN list($2)
+             WHERE (owner IS NULL OR owner = $1) AND jobs.place = $3 AND scan_id NOT IN list($2)
                 AND (jobs.schedule_id IS NULL OR scans.target_id NOT IN (
                     SELECT others.target_id FROM jobs AS running JOIN scans AS others ON others.id = running.scan_id
                     WHERE running.owner <> $1 OR running.scan_id IN list($2)))
@@ -287,6 +285,7 @@ impl Store {
         )
         .bind(&self.node.id)
         .bind_ids(&running)
+        .bind(&self.node.details.place)
         .optional(change)
         .await
     }
@@ -315,7 +314,6 @@ struct QueuedJob {
     scan: ScanId,
     tries: i64,
     job: ScanJob,
-    vpn_scan: bool,
     max_minutes: i64,
 }
 
@@ -333,10 +331,19 @@ impl ReadRow for QueuedJob {
                 redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
                 scan_original_url: row.get("scan_original_url")?,
             },
-            vpn_scan: row.get("vpn_scan")?,
             max_minutes: row.get("max_minutes")?,
         })
     }
+}
+
+/// Whether results with this number are not stored yet; then they count as stored.
+async fn is_new(change: &mut WriteTransaction, scan: ScanId, number: i64) -> StoreResult<bool> {
+    let updated = sql("UPDATE jobs SET batch = $2 WHERE scan_id = $1 AND batch < $2")
+        .bind(scan.0)
+        .bind(number)
+        .execute(change)
+        .await?;
+    Ok(updated > 0)
 }
 
 /// Requests the stop of each scan of a workspace.
@@ -412,7 +419,8 @@ async fn begin(
     Ok(())
 }
 
-async fn end(
+/// Ends a scan.
+pub(super) async fn end(
     change: &mut WriteTransaction,
     scan: ScanId,
     status: &ScanStatus,
@@ -641,7 +649,7 @@ mod seal_tests {
             shown_params: json!({}),
             redirect_level: RedirectLevel::SameDomain,
             scan_original_url: false,
-            vpn_scan: false,
+            place: None,
             max_minutes: 5,
             callback: None,
         };

@@ -2,9 +2,11 @@
 
 use jiff::Timestamp;
 
+use super::nodes::worker_home;
 use super::sql::{SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, is_duplicate, millis, stamp};
 use crate::guards::keys::Role;
+use crate::place::WorkerPlace;
 use scandeck_wire::contract::Stamp;
 
 /// A stored key.
@@ -20,11 +22,21 @@ pub struct KeyRow {
     pub created_by: String,
     /// The last use, exact to a minute.
     pub last_used_at: Option<Stamp>,
+    /// The place of the worker that uses the key.
+    pub place: Option<WorkerPlace>,
+}
+
+/// What a new key is for.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyUse<'a> {
+    pub role: Role,
+    pub place: Option<&'a WorkerPlace>,
 }
 
 fn key_of(row: &SqlRow) -> StoreResult<KeyRow> {
     let role: &str = row.get("role")?;
     let hash: Vec<u8> = row.get("hash")?;
+    let place: &str = row.get("place")?;
     Ok(KeyRow {
         id: row.get("id")?,
         name: row.get("name")?,
@@ -37,13 +49,15 @@ fn key_of(row: &SqlRow) -> StoreResult<KeyRow> {
         created_at: stamp(row.get("created_at")?),
         created_by: row.get("created_by")?,
         last_used_at: row.get::<Option<i64>>("last_used_at")?.map(stamp),
+        // Empty for a key of another role.
+        place: place.parse().ok(),
     })
 }
 
 impl Store {
     /// All keys in the order of their names.
     pub async fn keys(&self) -> StoreResult<Vec<KeyRow>> {
-        sql("SELECT id, name, role, hash, created_at, created_by, last_used_at FROM api_keys ORDER BY name")
+        sql("SELECT id, name, role, hash, created_at, created_by, last_used_at, place FROM api_keys ORDER BY name")
             .all_as(self.read(), key_of)
             .await
     }
@@ -52,18 +66,19 @@ impl Store {
     pub async fn add_key(
         &self,
         name: &str,
-        role: Role,
+        key_use: KeyUse<'_>,
         hash: [u8; 32],
         created_by: &str,
         now: Timestamp,
     ) -> StoreResult<bool> {
         let insert =
-            sql("INSERT INTO api_keys (name, role, hash, created_at, created_by) VALUES ($1, $2, $3, $4, $5)")
+            sql("INSERT INTO api_keys (name, role, hash, created_at, created_by, place) VALUES ($1, $2, $3, $4, $5, $6)")
                 .bind(name)
-                .bind(role.as_str())
+                .bind(key_use.role.as_str())
                 .bind(hash.to_vec())
                 .bind(millis(now))
-                .bind(created_by);
+                .bind(created_by)
+                .bind(key_use.place.map_or("", WorkerPlace::as_str));
         match self.execute(insert).await {
             Ok(_) => Ok(true),
             Err(error) if is_duplicate(&error) => Ok(false),
@@ -71,11 +86,18 @@ impl Store {
         }
     }
 
-    /// Deletes a key; false when it does not exist.
+    /// Deletes a key, and ends the claims of its workers; false when it does not exist.
     pub async fn delete_key(&self, name: &str) -> StoreResult<bool> {
-        let deleted = self
-            .execute(sql("DELETE FROM api_keys WHERE name = $1").bind(name))
+        let mut change = self.change().await?;
+        let deleted = sql("DELETE FROM api_keys WHERE name = $1")
+            .bind(name)
+            .execute(&mut change)
             .await?;
+        sql("DELETE FROM nodes WHERE home = $1")
+            .bind(worker_home(name))
+            .execute(&mut change)
+            .await?;
+        change.commit().await?;
         Ok(deleted > 0)
     }
 

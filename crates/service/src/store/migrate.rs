@@ -200,6 +200,8 @@ const TABLES: [CopiedTable; 23] = [
             ("service_ends", Number),
             ("params", Text),
             ("schedule_id", Number),
+            ("place", Text),
+            ("batch", Number),
         ],
     ),
     with_ids(
@@ -324,6 +326,7 @@ const TABLES: [CopiedTable; 23] = [
             ("created_at", Number),
             ("created_by", Text),
             ("last_used_at", Number),
+            ("place", Text),
         ],
     ),
     with_key(

@@ -105,6 +105,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "target_tags",
             include_str!("../../assets/migrations/sqlite/0020_target_tags.sql"),
         ),
+        (
+            "places",
+            include_str!("../../assets/migrations/sqlite/0021_places.sql"),
+        ),
     ])
 });
 

@@ -120,7 +120,9 @@ pub struct ScanToAdd {
     pub shown_params: Value,
     pub redirect_level: RedirectLevel,
     pub scan_original_url: bool,
-    pub vpn_scan: bool,
+    /// The place whose workers run it: empty for the service itself. `None` before the scope has
+    /// decided it, which counts as empty.
+    pub place: Option<String>,
     pub max_minutes: i64,
     pub callback: Option<ReportCallback>,
 }
@@ -292,6 +294,7 @@ pub(super) async fn insert_scan(
     scan: &ScanToAdd,
     now: Timestamp,
 ) -> StoreResult<Option<ScanId>> {
+    let place = scan.place.as_deref().unwrap_or_default();
     let id: Option<i64> = sql(
         "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
             scan_original_url, vpn_scan, max_minutes, callback)
@@ -302,7 +305,7 @@ pub(super) async fn insert_scan(
     .bind(scan.shown_params.to_string())
     .bind(scan.redirect_level.as_str())
     .bind(scan.scan_original_url)
-    .bind(scan.vpn_scan)
+    .bind(!place.is_empty())
     .bind(scan.max_minutes)
     .bind(scan.callback.as_ref().and_then(|callback| serde_json::to_string(callback).ok()))
     .bind(target.0)
@@ -311,9 +314,10 @@ pub(super) async fn insert_scan(
     let Some(id) = id else {
         return Ok(None);
     };
-    sql("INSERT INTO jobs (scan_id, params) VALUES ($1, $2)")
+    sql("INSERT INTO jobs (scan_id, params, place) VALUES ($1, $2, $3)")
         .bind(id)
         .bind(scan.params.to_string())
+        .bind(place)
         .execute(&mut *change)
         .await?;
     Ok(Some(ScanId(id)))

@@ -369,7 +369,7 @@ fn scan_of(row: &SqlRow) -> StoreResult<ScanToAdd> {
         shown_params: json(row.get("shown_params")?),
         redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
         scan_original_url: row.get("scan_original_url")?,
-        vpn_scan: false,
+        place: None,
         max_minutes: row.get("max_minutes")?,
         callback: None,
     })

@@ -116,7 +116,7 @@ pub fn new_scan() -> ScanToAdd {
         shown_params: json!({}),
         redirect_level: RedirectLevel::SameDomain,
         scan_original_url: false,
-        vpn_scan: false,
+        place: None,
         max_minutes: 5,
         callback: None,
     }

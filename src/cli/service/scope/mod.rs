@@ -17,7 +17,7 @@ use super::{DataDirArg, audit};
 use crate::cli::input::read_input;
 use crate::cli::value::future_date;
 use scandeck_service::scope::{LineError, Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
-use scandeck_service::{DataDir, RunningScans};
+use scandeck_service::{DataDir, RunningScans, WorkerPlace};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::InputKind;
 use scandeck_wire::login::login;
@@ -87,6 +87,9 @@ struct Terms {
     /// Permit active tools too, which send attacks; the service needs `serve --allow-active`
     #[arg(long)]
     active: bool,
+    /// Scan the target from this place only, by its workers (`scandeck worker`)
+    #[arg(long, value_name = "NAME")]
+    place: Option<WorkerPlace>,
     /// The reason, such as a contract number
     #[arg(
         long,
@@ -208,6 +211,7 @@ fn entries(targets: &[Pattern], terms: &Terms) -> Vec<ScopeEntry> {
         target: target.clone(),
         until: terms.until,
         active: terms.active,
+        place: terms.place.clone(),
         note: terms.note.clone(),
         who: who.clone(),
         added,

@@ -64,7 +64,7 @@ pub fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<
     Ok(())
 }
 
-/// The expiry date, the flag `active` and the note of an entry that was added again.
+/// The expiry date, the flag `active`, the place and the note of an entry that was added again.
 fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
     let until = match (old.until, new.until) {
         (None, None) => None,
@@ -82,7 +82,12 @@ fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
         (true, false) => Some("active tools no longer permitted; add --active".to_owned()),
         _ => None,
     };
-    let changes: Vec<String> = until.into_iter().chain(active).chain(note).collect();
+    let place = new
+        .place
+        .as_ref()
+        .filter(|place| old.place.as_ref() != Some(place))
+        .map(|place| format!("now scanned from {place}"));
+    let changes: Vec<String> = [until, active, place, note].into_iter().flatten().collect();
     let changes = if changes.is_empty() {
         "nothing changed".to_owned()
     } else {
@@ -121,6 +126,9 @@ fn line(verb: &str, entry: &ScopeEntry) -> String {
     }
     if entry.active {
         line.push_str("  active");
+    }
+    if let Some(place) = &entry.place {
+        line.push_str(&format!("  from {place}"));
     }
     if !entry.note.is_empty() {
         // People edit the file, so it may contain control characters.
@@ -193,6 +201,11 @@ mod tests {
             changed(later),
             "b.test was already allowed: now until 2027-01-31, note replaced"
         );
+        let moved = changed(ScopeEntry {
+            place: Some("office".parse().unwrap()),
+            ..old.clone()
+        });
+        assert!(moved.contains("now scanned from office"), "{moved}");
         let active = changed(ScopeEntry {
             active: true,
             ..old.clone()

@@ -109,6 +109,7 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
             target,
             until: None,
             active: false,
+            place: None,
             note: String::new(),
             who: who.clone(),
             added,

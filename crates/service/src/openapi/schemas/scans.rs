@@ -111,7 +111,7 @@ fn new_scan() -> Schema {
     );
     let either = "Exactly one of `target_id` and `target_name` is required.";
     let name = "A host name, an IP address or a URL. An existing target with this name is used; otherwise one is created.";
-    let vpn = "Null: no VPN. A scan with a profile ends as `VPN connection error`, because this service has no VPN.";
+    let vpn = "The id of a place, whose workers run the scan; `GET /scandeck/v1/nodes` lists the ids. Without it, the scope entry of the target decides; null: the service itself. A place without a worker: `VPN connection error`.";
     let level = "Redirects of the start page that the scan follows; `same_domain` by default.";
     let mut schema = request(
         &["tool_id"],

@@ -369,7 +369,6 @@ mod tests {
     use crate::clock::SystemClock;
     use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
     use crate::runs::lease::NodeLease;
-    use crate::runs::worker::Worker;
     use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
     use crate::settings::Settings;
     use crate::state::AppState;
@@ -399,8 +398,8 @@ mod tests {
             keys: crate::guards::keys::KeyRing::new("key"),
             logger_base: "http://localhost/".parse().unwrap(),
             boot: 0,
-            worker: Worker::default(),
-            lease: NodeLease::new(settings.lease),
+            worker: Arc::default(),
+            lease: Arc::new(NodeLease::new(settings.lease)),
             large_documents: Semaphore::new(1),
             reports: Notify::new(),
             imports: Notify::new(),

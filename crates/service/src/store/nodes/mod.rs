@@ -14,6 +14,7 @@
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
+mod remote;
 #[cfg(test)]
 mod tests;
 
@@ -23,8 +24,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+pub use remote::WorkerReport;
+pub(super) use remote::worker_home;
+
 use super::sql::{Executor, SqlRow, per_engine, sql};
 use super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text};
+use crate::place::WorkerPlace;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::node::NodeState;
 use scandeck_wire::login::login;
@@ -54,6 +59,8 @@ pub struct NodeDetails {
     pub version: String,
     /// The fingerprint of the key that encrypts the credentials of scans.
     pub secrets_key: String,
+    /// The place of a worker that uses the API; empty for a process with a database.
+    pub place: String,
     /// How long its claims last without a beat.
     pub lease: Duration,
 }
@@ -65,6 +72,7 @@ impl Default for NodeDetails {
             roles: String::new(),
             version: String::new(),
             secrets_key: String::new(),
+            place: String::new(),
             lease: LEASE,
         }
     }
@@ -235,7 +243,7 @@ impl Store {
     }
 
     /// Ends the claims of this node.
-    pub(super) async fn leave(&self) -> StoreResult<()> {
+    pub async fn leave(&self) -> StoreResult<()> {
         let has_row: bool = sql("SELECT EXISTS (SELECT 1 FROM nodes WHERE id = $1)")
             .bind(&self.node.id)
             .one(self.read())
@@ -263,7 +271,7 @@ impl Store {
     pub async fn nodes(&self) -> StoreResult<Vec<NodeState>> {
         let now = self.time().await?.as_millisecond();
         sql(
-            "SELECT id, name, roles, version, started_at, beat_at, clock_ahead,
+            "SELECT id, name, roles, version, started_at, beat_at, clock_ahead, place,
                 (SELECT count(*) FROM jobs WHERE owner = nodes.id) AS running
              FROM nodes ORDER BY started_at, id",
         )
@@ -288,6 +296,7 @@ impl Store {
 fn node_of(row: &SqlRow, now: i64) -> StoreResult<NodeState> {
     let beat_at: i64 = row.get("beat_at")?;
     let roles: &str = row.get("roles")?;
+    let place: Option<WorkerPlace> = row.get::<&str>("place")?.parse().ok();
     let names = roles.split(',').filter(|role| !role.is_empty());
     Ok(NodeState {
         id: text(row, "id")?,
@@ -298,6 +307,8 @@ fn node_of(row: &SqlRow, now: i64) -> StoreResult<NodeState> {
         seconds_since_beat: (now - beat_at).max(0) / 1000,
         running_scans: row.get("running")?,
         clock_ahead_ms: row.get("clock_ahead")?,
+        vpn_profile_uuid: place.as_ref().map(|place| place.profile_uuid().into()),
+        place: place.map(|place| place.as_str().into()),
     })
 }
 
@@ -328,8 +339,8 @@ async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<
     let details = &node.details;
     let now = database_time(&mut *change).await?;
     sql(
-        "INSERT INTO nodes (id, home, name, roles, version, secrets_key, lease, started_at, beat_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
+        "INSERT INTO nodes (id, home, name, roles, version, secrets_key, lease, started_at, beat_at, place)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
          ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
     )
     .bind(&node.id)
@@ -340,6 +351,7 @@ async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<
     .bind(&details.secrets_key)
     .bind(node.lease())
     .bind(now)
+    .bind(&details.place)
     .execute(change)
     .await?;
     Ok(())

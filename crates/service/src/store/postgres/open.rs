@@ -38,6 +38,7 @@ const MIGRATIONS: [&str; 5] = [
     include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
     include_str!("../../../assets/migrations/postgres/0004_leases.sql"),
     include_str!("../../../assets/migrations/postgres/0005_target_tags.sql"),
+    include_str!("../../../assets/migrations/postgres/0006_places.sql"),
 ];
 
 /// The oldest server: `server_version_num`.

@@ -10,6 +10,7 @@ use rand::{SeedableRng, seq::SliceRandom};
 
 use super::*;
 use crate::guards::keys::Role;
+use crate::store::keys::KeyUse;
 use crate::store::millis;
 use crate::store::testing::{open, open_sqlite, two_nodes};
 use scandeck_wire::contract::Stamp;
@@ -43,10 +44,14 @@ fn payload(token: &str, version: u64, note: &str) -> PayloadToAdd {
 
 /// Adds keys with these names.
 async fn add_members(store: &Store, names: &[&str]) {
+    let member = KeyUse {
+        role: Role::Triage,
+        place: None,
+    };
     for name in names {
         let mut hash = [0; 32];
         hash[..name.len()].copy_from_slice(name.as_bytes());
-        let added = store.add_key(name, Role::Triage, hash, "ana@box", Timestamp::now());
+        let added = store.add_key(name, member, hash, "ana@box", Timestamp::now());
         assert!(added.await.unwrap(), "{name}");
     }
 }

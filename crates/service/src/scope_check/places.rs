@@ -1,0 +1,69 @@
+//! From which place a target is scanned: the place of the first valid scope entry that covers it.
+
+use ipnet::IpNet;
+use jiff::tz::TimeZone;
+
+use super::networks::embedded_ipv4;
+use super::{METADATA, ScopeCheck, plain_host};
+use crate::net::address::Address;
+use crate::place::WorkerPlace;
+use crate::scope::{Pattern, ScopeEntry};
+
+impl ScopeCheck {
+    /// The place that scans a target; `None` for the service itself. A name belongs to the place of
+    /// its own entry: its addresses are known to the worker only.
+    pub fn place_of(&self, address: &Address) -> Option<WorkerPlace> {
+        let (host, ip) = (plain_host(&address.host()), address.ip().map(embedded_ipv4));
+        let covers = |pattern: &Pattern| match ip {
+            None => pattern.covers_name(&host),
+            Some(ip) if METADATA.contains(&ip) => *pattern == Pattern::Net(IpNet::from(ip)),
+            Some(ip) => pattern.covers_ip(ip),
+        };
+        let scope = self.scope().ok()?;
+        let mut entries = scope.allow.iter().filter(|entry| self.is_valid(entry));
+        entries.find_map(|entry| entry.place.clone().filter(|_| covers(&entry.target)))
+    }
+
+    /// The places that scope entries name.
+    pub fn places(&self) -> Vec<WorkerPlace> {
+        let scope = self.scope().unwrap_or_default();
+        let entries = scope.allow.iter().filter(|entry| self.is_valid(entry));
+        entries.filter_map(|entry| entry.place.clone()).collect()
+    }
+
+    /// Whether an entry has not expired.
+    fn is_valid(&self, entry: &ScopeEntry) -> bool {
+        let today = (self.clock)().to_zoned(TimeZone::UTC).date();
+        entry.until.is_none_or(|until| until >= today)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{TestScopeCheck, scope_check};
+    use super::*;
+
+    #[test]
+    fn target_is_scanned_from_the_place_of_its_entry() {
+        let scope = "allow = [
+            { target = 'old.corp.test', place = 'lab', until = '2026-11-20' },
+            { target = '10.0.4.0/24', place = 'office' },
+            { target = '*.corp.test', place = 'office' },
+            { target = '127.0.0.0/8', place = 'lab' },
+            { target = 'b.test' },
+        ]";
+        let TestScopeCheck { scope_check, .. } = &scope_check(scope, |_| ());
+        for (target, place) in [
+            ("10.0.4.7", Some("office")),
+            ("http://db.corp.test:8080/", Some("office")),
+            ("old.corp.test", Some("office")),
+            ("127.0.0.1", Some("lab")),
+            ("b.test", None),
+            ("10.0.5.7", None),
+        ] {
+            let address = Address::parse(target).unwrap();
+            let found = scope_check.place_of(&address);
+            assert_eq!(found.as_ref().map(WorkerPlace::as_str), place, "{target}");
+        }
+    }
+}
