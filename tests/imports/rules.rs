@@ -27,7 +27,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "domain",
-        "finding_request finding mask problem text_files < proof oob query < table < triage < alerts case export < formats",
+        "finding_request finding mask problem text_files < proof oob query < chain table < triage < alerts case export < formats",
     ),
     (
         "wire",

@@ -1,0 +1,29 @@
+//! Chains: how findings, captures, payloads, targets, services and keys hang together.
+//!
+//! ```text
+//!   evidence ─► traces.rs: certificate names, fingerprints, addresses ─┐
+//!   payloads, hits, targets ───────────────────────────────────────────┼─► links.rs: ChainLinks
+//!   object.rs: the ends of a link                                      ┘       │
+//!                                     one object ─► tree.rs: ChainTree ◄───────┘
+//!                                                     ├─► lines.rs: people
+//!                                                     └─► json.rs: programs
+//! ```
+//!
+//! A link needs two facts that agree: a token, a fingerprint, or a host with its port. Names that
+//! look alike are never one.
+
+mod index;
+mod json;
+mod lines;
+mod links;
+mod object;
+#[cfg(test)]
+mod tests;
+mod traces;
+mod tree;
+
+pub use lines::{ChainLine, lines};
+pub use links::{Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding};
+pub use object::{ChainObject, ServiceAddress};
+pub use traces::EvidenceTraces;
+pub use tree::{ChainNode, ChainTree, chain_of};
