@@ -306,7 +306,7 @@ impl ChainLinks {
             };
             let by = match finding.scan {
                 Some(scan) => format!("scan #{scan} reported finding #{}", finding.id),
-                None => format!("finding #{} was written by hand", finding.id),
+                None => format!("finding #{} is listed", finding.id),
             };
             let facts = [by, format!("it is on {}", short_name(&place))];
             self.add(Certainty::Seen, (end.clone(), place), facts);

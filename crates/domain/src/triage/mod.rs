@@ -35,6 +35,7 @@ pub mod identity;
 mod imported;
 pub mod issue;
 pub mod jsonl;
+mod linked;
 mod list_context;
 pub mod listed;
 pub mod listed_fields;

@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, explain, prove, decide, export.
+//! `scandeck findings`: list, show, explain, chain, prove, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use super::prove::{self, ProveArgs};
 use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
-use super::{HeadlessSession, PrintTable, ServiceArgs, explain};
+use super::{HeadlessSession, PrintTable, ServiceArgs, chain, explain};
 use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::{Export, ExportFile, ExportFormat, ExportRow, ReportFrame};
@@ -60,6 +60,16 @@ enum FindingsCommand {
     Explain {
         /// Id of any occurrence, or fingerprint
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
+        id: String,
+    },
+    /// Show how a finding hangs together with captures, payloads, targets, services and keys
+    #[command(after_help = "Examples:
+  scandeck findings chain 4711
+  scandeck findings chain service:shop.test:443 --json")]
+    Chain {
+        /// Id of any occurrence, fingerprint, or another object such as payload:TOKEN,
+        /// target:NAME, service:HOST:PORT
+        #[arg(value_name = "ID|FINGERPRINT|OBJECT", allow_negative_numbers = true)]
         id: String,
     },
     /// Send the request in the evidence again; the exit code is 3 if one is still there
@@ -150,6 +160,7 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
+        FindingsCommand::Chain { id } => chain::run(&session, &id).await?,
         FindingsCommand::Prove(args) => return prove::run(&session, args).await,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
