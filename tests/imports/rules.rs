@@ -22,8 +22,8 @@ const ORDERS: [(&str, &str); 3] = [
     (
         "dashboard",
         "config < input < base < data < text < list forms prompts < model < ui < palette < activity \
-         captures findings payloads plots reports scans schedules settings targets wordlists workspaces < core \
-         < poller < runtime",
+         captures chains findings payloads plots reports scans schedules settings targets \
+         wordlists workspaces < core < poller < runtime",
     ),
     (
         "domain",

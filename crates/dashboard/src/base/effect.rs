@@ -1,7 +1,9 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{Alert, CaptureRow, FileToImport, Generation, TeamRequest, TextChunk, ViewJob};
+use crate::base::{
+    Alert, CaptureRow, ChainRequest, FileToImport, Generation, TeamRequest, TextChunk, ViewJob,
+};
 use crate::config::AlertPlan;
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
@@ -105,6 +107,8 @@ pub enum Effect {
     /// Read the long texts of findings, off the UI thread, and go on with them; answered by
     /// `Msg::FindingsRead`.
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
+    /// Make the chain of an object, off the UI thread; answered by `Msg::Chained`.
+    Chain(Box<ChainRequest>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by
     /// `Msg::CapturesRead`.
     ReadCaptures(CaptureUse, Vec<CaptureRecord>),

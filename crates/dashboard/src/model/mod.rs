@@ -53,6 +53,7 @@ pub use detail_delay::DetailDelay;
 pub use findings_view::ViewState;
 pub(crate) use lists::{InScope, IsNew, PaneItem, Stored};
 pub use mask::MaskState;
+pub use modal::chain_box::ChainBox;
 pub use modal::command_line::{CommandAbout, CommandLine, CommandOffer, Fault};
 pub use modal::decide_menu::{DecideMenu, MenuChoice, MenuEntry, MenuOffer, MenuValue};
 pub use modal::rules_box::{RuleEdit, RulesBox};

@@ -21,6 +21,8 @@ pub struct ChainLine {
     pub text: String,
     /// The object of its line; the lines of facts have none.
     pub object: Option<ChainObject>,
+    /// The object is a host that is no target yet.
+    pub is_missing: bool,
 }
 
 impl ChainLine {
@@ -36,6 +38,7 @@ pub fn lines(tree: &ChainTree) -> Vec<ChainLine> {
         branch: String::new(),
         text: text::clean(&tree.root.label).into_owned(),
         object: Some(tree.root.object.clone()),
+        is_missing: tree.root.is_missing,
     }];
     add_below(&mut all, &tree.root, "");
     all
@@ -58,6 +61,7 @@ fn add_below(all: &mut Vec<ChainLine>, node: &ChainNode, indent: &str) {
             branch: format!("{indent}{corner}"),
             text: text::clean(&words).into_owned(),
             object: Some(child.object.clone()),
+            is_missing: child.is_missing,
         });
         let inner = format!("{indent}{below}");
         if let Some(link) = &child.link {
@@ -77,5 +81,6 @@ fn fact(branch: String, words: &str) -> ChainLine {
         branch,
         text: text::clean(words).into_owned(),
         object: None,
+        is_missing: false,
     }
 }

@@ -16,8 +16,8 @@ use super::index::{ChainIndex, place_of};
 use super::{ChainObject, EvidenceTraces};
 use crate::finding::{FindingKey, named_enum};
 use crate::oob::source::host;
-use crate::oob::{Hit, Payload};
-use scandeck_wire::contract::{FindingId, ScanId, Shared};
+use crate::oob::{Hit, Payload, Token};
+use scandeck_wire::contract::{CaptureId, FindingId, LoggerId, ScanId, Shared, Stamp};
 
 named_enum! {
     /// How certain a link is, the most certain first.
@@ -44,6 +44,16 @@ pub struct LinkedFinding {
     pub traces: EvidenceTraces,
 }
 
+/// A captured request that contains a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CapturedToken {
+    pub token: Token,
+    pub logger: LoggerId,
+    pub id: CaptureId,
+    /// Arrival time by the service's clock.
+    pub at: Option<Stamp>,
+}
+
 /// The data of a workspace from which links are made, in any order.
 #[derive(Clone, Debug, Default)]
 pub struct ChainData {
@@ -51,7 +61,7 @@ pub struct ChainData {
     /// Names of the listed targets.
     pub targets: Vec<Shared>,
     pub payloads: Vec<Arc<Payload>>,
-    pub hits: Vec<Hit>,
+    pub captured: Vec<CapturedToken>,
 }
 
 /// A link with the two facts that it is made of.
@@ -167,10 +177,10 @@ impl ChainLinks {
             };
             self.add_label(ChainObject::Payload(payload.token), label);
         }
-        for hit in &data.hits {
-            let at = hit.at.map(|at| format!(", {at}")).unwrap_or_default();
-            let label = format!("capture #{} of logger #{}{at}", hit.id, hit.logger);
-            self.add_label(capture_of(hit), label);
+        for one in &data.captured {
+            let at = one.at.map(|at| format!(", {at}")).unwrap_or_default();
+            let label = format!("capture #{} of logger #{}{at}", one.id, one.logger);
+            self.add_label(one.capture(), label);
         }
     }
 
@@ -184,12 +194,13 @@ impl ChainLinks {
 
     fn add_payloads(&mut self, data: &ChainData, index: &ChainIndex<'_>) {
         let tokens: BTreeSet<_> = data.payloads.iter().map(|payload| payload.token).collect();
-        for hit in data.hits.iter().filter(|hit| tokens.contains(&hit.token)) {
+        let known = data.captured.iter();
+        for one in known.filter(|one| tokens.contains(&one.token)) {
             let facts = [
-                format!("capture #{} contains the token {}", hit.id, hit.token),
-                format!("the payload has the token {}", hit.token),
+                format!("capture #{} contains the token {}", one.id, one.token),
+                format!("the payload has the token {}", one.token),
             ];
-            let ends = (capture_of(hit), ChainObject::Payload(hit.token));
+            let ends = (one.capture(), ChainObject::Payload(one.token));
             self.add(Certainty::Seen, ends, facts);
         }
         for payload in &data.payloads {
@@ -331,6 +342,26 @@ impl ChainLinks {
     }
 }
 
+impl From<&Hit> for CapturedToken {
+    fn from(hit: &Hit) -> Self {
+        Self {
+            token: hit.token,
+            logger: hit.logger,
+            id: hit.id,
+            at: hit.at,
+        }
+    }
+}
+
+impl CapturedToken {
+    fn capture(&self) -> ChainObject {
+        ChainObject::Capture {
+            logger: self.logger,
+            id: self.id,
+        }
+    }
+}
+
 impl ChainLink {
     /// The end that is not this one.
     pub fn other(&self, object: &ChainObject) -> &ChainObject {
@@ -354,12 +385,5 @@ fn short_name(place: &ChainObject) -> String {
         ChainObject::Service(address) => address.to_string(),
         ChainObject::Target(name) => name.to_string(),
         other => other.to_string(),
-    }
-}
-
-fn capture_of(hit: &Hit) -> ChainObject {
-    ChainObject::Capture {
-        logger: hit.logger,
-        id: hit.id,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   evidence ─► traces.rs: certificate names, fingerprints, addresses ─┐
-//!   payloads, hits, targets ───────────────────────────────────────────┼─► links.rs: ChainLinks
+//!   payloads, captures, targets ───────────────────────────────────────┼─► links.rs: ChainLinks
 //!   object.rs: the ends of a link                                      ┘       │
 //!                                     one object ─► tree.rs: ChainTree ◄───────┘
 //!                                                     ├─► lines.rs: people
@@ -23,7 +23,7 @@ mod traces;
 mod tree;
 
 pub use lines::{ChainLine, lines};
-pub use links::{Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding};
+pub use links::{CapturedToken, Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding};
 pub use object::{ChainObject, ServiceAddress};
 pub use traces::EvidenceTraces;
 pub use tree::{ChainNode, ChainTree, chain_of};

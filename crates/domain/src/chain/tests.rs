@@ -8,7 +8,7 @@ use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::finding::FindingKey;
-use crate::oob::{Hit, Payload, Token};
+use crate::oob::{Payload, Token};
 use scandeck_wire::contract::{CaptureId, FindingId, LoggerId, ScanId, Shared};
 
 fn finding(number: i64, target: &str, port: i64) -> LinkedFinding {
@@ -32,13 +32,11 @@ fn payload(token: u64, of: Option<i64>, target: &str) -> Arc<Payload> {
     })
 }
 
-fn hit(token: u64, id: i64) -> Hit {
-    Hit {
+fn captured(token: u64, id: i64) -> CapturedToken {
+    CapturedToken {
         token: Token::of(token),
-        workspace: "acme".into(),
         logger: LoggerId(3),
         id: CaptureId(id),
-        digest: 0,
         at: None,
     }
 }
@@ -78,7 +76,7 @@ fn capture_leads_over_its_payload_to_the_finding_and_its_target() {
         findings: vec![finding(12, "shop.test", 443), finding(13, "shop.test", 443)],
         targets: vec!["shop.test".into()],
         payloads: vec![payload(7, Some(12), "shop.test"), payload(8, None, "")],
-        hits: vec![hit(7, 118), hit(9, 119)],
+        captured: vec![captured(7, 118), captured(9, 119)],
     };
     let capture = ChainObject::Capture {
         logger: LoggerId(3),
@@ -178,10 +176,9 @@ fn address_in_evidence_leads_to_the_service_of_another_target() {
 
 #[test]
 fn wide_trees_count_the_links_that_they_leave_out() {
-    let hits = (1..=25).map(|id| hit(7, id)).collect();
     let data = ChainData {
         payloads: vec![payload(7, None, "")],
-        hits,
+        captured: (1..=25).map(|id| captured(7, id)).collect(),
         ..ChainData::default()
     };
     let tree = chain_of(&ChainObject::Payload(Token::of(7)), &data);
@@ -234,7 +231,10 @@ fn any_data() -> impl Strategy<Value = ChainData> {
                 .into_iter()
                 .map(|(token, of)| payload(token, of, "a.test"))
                 .collect(),
-            hits: hits.into_iter().map(|(token, id)| hit(token, id)).collect(),
+            captured: hits
+                .into_iter()
+                .map(|(token, id)| captured(token, id))
+                .collect(),
         })
 }
 
@@ -269,8 +269,8 @@ proptest! {
         reversed.findings.reverse();
         reversed.targets.reverse();
         reversed.payloads.reverse();
-        reversed.hits.reverse();
-        reversed.hits.extend(data.hits.first().cloned());
+        reversed.captured.reverse();
+        reversed.captured.extend(data.captured.first().copied());
         prop_assert_eq!(chain_of(&root, &data), chain_of(&root, &reversed));
     }
 

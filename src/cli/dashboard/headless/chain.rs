@@ -6,7 +6,9 @@ use super::findings::{is_named, not_found};
 use super::rows::FindingRows;
 use crate::cli::error::CliError;
 use crate::cli::stdio;
-use scandeck_domain::chain::{ChainData, ChainObject, ChainTree, LinkedFinding, chain_of, lines};
+use scandeck_domain::chain::{
+    CapturedToken, ChainData, ChainObject, ChainTree, LinkedFinding, chain_of, lines,
+};
 use scandeck_domain::export::ExportRow;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::text::io_cause;
@@ -28,7 +30,7 @@ pub async fn run(session: &HeadlessSession, name: &str) -> anyhow::Result<()> {
             findings: findings.collect::<Result<_, CliError>>()?,
             targets: rows.target_names().into_iter().map(Shared::from).collect(),
             payloads,
-            hits,
+            captured: hits.iter().map(CapturedToken::from).collect(),
         };
         Ok::<ChainTree, CliError>(chain_of(&root, &data))
     };
