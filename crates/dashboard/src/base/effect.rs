@@ -8,6 +8,7 @@ use crate::config::AlertPlan;
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
 use scandeck_domain::alerts::EventAlert;
+use scandeck_domain::chain::ChainData;
 use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{
@@ -259,6 +260,8 @@ pub struct ReportRequest {
     pub template: String,
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
+    /// The targets, payloads and captures that the findings can hang together with.
+    pub chains: ChainData,
 }
 
 /// An export that was written.

@@ -3,7 +3,7 @@
 use crate::base::{ChainRequest, Effect, Pane, Tone};
 use crate::input::{Action, ItemAction};
 use crate::model::{ChainBox, Modal, Model};
-use scandeck_domain::chain::{CapturedToken, ChainObject, ChainTree};
+use scandeck_domain::chain::{ChainObject, ChainTree};
 use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::Target;
 
@@ -43,20 +43,11 @@ pub(crate) fn request(model: &mut Model, root: ChainObject, effects: &mut Vec<Ef
     let (Some(issues), Some(targets)) = lists else {
         return model.notify(Tone::Plain, "findings and targets are still loading");
     };
-    let captures = data.captures.rows.iter();
-    let captured = captures.flat_map(|row| {
-        row.tokens().map(move |token| CapturedToken {
-            token,
-            logger: row.logger,
-            id: row.capture.id,
-            at: row.capture.request_date,
-        })
-    });
     effects.push(Effect::Chain(Box::new(ChainRequest {
         root,
         issues,
         targets,
-        captured: captured.collect(),
+        captured: model.captured_tokens(),
         payloads: data.payloads.value().cloned().unwrap_or_default(),
     })));
 }

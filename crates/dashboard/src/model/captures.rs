@@ -3,6 +3,7 @@
 use crate::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
 use crate::data::WholeCapture;
 use crate::model::Model;
+use scandeck_domain::chain::CapturedToken;
 use scandeck_domain::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
@@ -55,6 +56,20 @@ impl Model {
         if self.captures.shown.request(&unread) && !unread.is_empty() {
             effects.push(Effect::ReadCaptures(CaptureUse::Show, unread));
         }
+    }
+
+    /// The tokens of payloads in the loaded captures.
+    pub(crate) fn captured_tokens(&self) -> Vec<CapturedToken> {
+        let captures = self.data.captures.rows.iter();
+        let captured = captures.flat_map(|row| {
+            row.tokens().map(move |token| CapturedToken {
+                token,
+                logger: row.logger,
+                id: row.capture.id,
+                at: row.capture.request_date,
+            })
+        });
+        captured.collect()
     }
 
     pub(crate) fn selected_capture(&self) -> Option<&CaptureRow> {

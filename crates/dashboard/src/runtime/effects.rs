@@ -556,6 +556,7 @@ fn report_frame(report: &ReportRequest, format: ExportFormat) -> Result<ReportFr
         template,
         targets: report.targets.clone(),
         scans: report.scans.clone(),
+        chains: report.chains.clone(),
     })
 }
 

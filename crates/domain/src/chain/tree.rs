@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ChainData, ChainLink, ChainLinks, ChainObject};
+use super::{Certainty, ChainData, ChainLink, ChainLinks, ChainObject};
 
 /// Links from the root to the farthest object.
 const DEEPEST: usize = 6;
@@ -36,6 +36,25 @@ pub struct ChainNode {
 /// The chain of an object in this data. The same data in any order gives the same tree.
 pub fn chain_of(object: &ChainObject, data: &ChainData) -> ChainTree {
     ChainLinks::of(data, [object]).tree(object)
+}
+
+impl ChainTree {
+    /// Whether it has more than the service and the target of a finding.
+    pub fn leads_further(&self) -> bool {
+        self.root.children.iter().any(ChainNode::leads_further)
+    }
+}
+
+impl ChainNode {
+    fn leads_further(&self) -> bool {
+        let is_place = matches!(
+            self.object,
+            ChainObject::Service(_) | ChainObject::Target(_)
+        );
+        let link = self.link.as_ref();
+        let is_seen = link.is_none_or(|link| link.certainty == Certainty::Seen);
+        !(is_place && is_seen) || self.children.iter().any(Self::leads_further)
+    }
 }
 
 /// An object while the tree grows.

@@ -20,17 +20,12 @@ use scandeck_wire::text::io_cause;
 pub async fn run(session: &HeadlessSession, name: &str) -> anyhow::Result<()> {
     let rows = FindingRows::load(session).await?;
     let root = object(&rows, name)?;
-    let mut archive = ArchiveReader::open(session).await?;
-    let hits = archive.each_hit().await?;
-    let payloads = archive.payloads();
-    archive.close().await;
+    let others = others(session, &rows).await?;
     let work = move || {
         let findings = rows.all.iter().map(linked);
         let data = ChainData {
             findings: findings.collect::<Result<_, CliError>>()?,
-            targets: rows.target_names().into_iter().map(Shared::from).collect(),
-            payloads,
-            captured: hits.iter().map(CapturedToken::from).collect(),
+            ..others
         };
         Ok::<ChainTree, CliError>(chain_of(&root, &data))
     };
@@ -43,6 +38,23 @@ pub async fn run(session: &HeadlessSession, name: &str) -> anyhow::Result<()> {
         .map(|line| line.printed() + "\n")
         .collect();
     stdio::print(printed.as_bytes())
+}
+
+/// The targets, payloads and captures that findings can hang together with.
+///
+/// # Errors
+/// Those of the service, and when the archive cannot be read.
+pub async fn others(session: &HeadlessSession, rows: &FindingRows) -> anyhow::Result<ChainData> {
+    let mut archive = ArchiveReader::open(session).await?;
+    let hits = archive.each_hit().await?;
+    let payloads = archive.payloads();
+    archive.close().await;
+    Ok(ChainData {
+        findings: Vec::new(),
+        targets: rows.target_names().into_iter().map(Shared::from).collect(),
+        payloads,
+        captured: hits.iter().map(CapturedToken::from).collect(),
+    })
 }
 
 /// A finding by id or fingerprint, or any object by its name in JSON.

@@ -177,7 +177,10 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
     args.report.check(args.format)?;
     let all = FindingRows::load(session).await?;
     let (targets, scans) = (all.target_names(), all.report_scans());
-    let frame = args.report.frame(args.format, targets, scans)?;
+    let mut frame = args.report.frame(args.format, targets, scans)?;
+    if frame.options.chains {
+        frame.chains = chain::others(session, &all).await?;
+    }
     let rows = all.matching(&args.choice.query());
     let file = exported(session, &args.choice.query(), &rows, args.format, &frame)?;
     let bytes = &file.bytes[..];
