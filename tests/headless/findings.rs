@@ -113,6 +113,23 @@ async fn chain_of_a_finding_has_its_service_and_target_with_facts() {
     assert!(words.contains("target 127.0.0.1"), "{words}");
     let target = cli.does(&["findings", "chain", "target:127.0.0.1"]).await;
     assert!(target.starts_with("target 127.0.0.1\n"), "{target}");
+    let linked = [
+        "findings",
+        "link",
+        &id,
+        "target:db.test",
+        "--reason",
+        "same password",
+    ];
+    let said = cli.does(&linked).await;
+    assert!(said.ends_with(" linked to target:db.test\n"), "{said}");
+    let words = cli.does(&["findings", "chain", &id]).await;
+    for part in ["said: db.test, which is no target", "because same password"] {
+        assert!(words.contains(part), "{part} {words}");
+    }
+    cli.run(&["findings", "link", "target:a", "target:b", "--reason", "r"])
+        .await
+        .refused(2, "must be a finding");
     cli.run(&["findings", "chain", "99999"])
         .await
         .refused(1, "finding 99999 not found");

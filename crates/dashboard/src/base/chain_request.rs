@@ -1,7 +1,9 @@
 //! The data from which the chain of an object is made. The texts of all findings are read, so the
 //! chain is made off the UI thread.
 
-use scandeck_domain::chain::{CapturedToken, ChainData, ChainObject, ChainTree, chain_of};
+use scandeck_domain::chain::{
+    CapturedToken, ChainData, ChainObject, ChainTree, RecordedLink, chain_of,
+};
 use scandeck_domain::oob::Payload;
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::Issue;
@@ -17,6 +19,7 @@ pub struct ChainRequest {
     pub targets: Arc<Table<Target>>,
     pub payloads: Arc<Table<Payload>>,
     pub captured: Vec<CapturedToken>,
+    pub manual: Vec<RecordedLink>,
 }
 
 /// The same object with the same findings.
@@ -43,6 +46,7 @@ impl ChainRequest {
             targets: targets.map(|target| target.name.clone()).collect(),
             payloads: self.payloads.items().to_vec(),
             captured: self.captured.clone(),
+            manual: self.manual.clone(),
         };
         Ok(chain_of(&self.root, &data))
     }

@@ -48,6 +48,7 @@ pub(crate) fn request(model: &mut Model, root: ChainObject, effects: &mut Vec<Ef
         issues,
         targets,
         captured: model.captured_tokens(),
+        manual: model.manual_links(),
         payloads: data.payloads.value().cloned().unwrap_or_default(),
     })));
 }

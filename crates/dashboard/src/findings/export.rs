@@ -161,6 +161,7 @@ fn with_scope(model: &Model, report: ReportRequest) -> ReportRequest {
             targets: targets.iter().map(|target| target.name.clone()).collect(),
             payloads: payloads.to_vec(),
             captured: model.captured_tokens(),
+            manual: model.manual_links(),
         },
         ..report
     }

@@ -3,7 +3,7 @@
 use crate::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
 use crate::data::WholeCapture;
 use crate::model::Model;
-use scandeck_domain::chain::CapturedToken;
+use scandeck_domain::chain::{CapturedToken, RecordedLink};
 use scandeck_domain::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
@@ -70,6 +70,12 @@ impl Model {
             })
         });
         captured.collect()
+    }
+
+    /// The links that people added in the workspace.
+    pub(crate) fn manual_links(&self) -> Vec<RecordedLink> {
+        let state = &self.findings.triage.state;
+        state.manual_links(&self.workspace_name())
     }
 
     pub(crate) fn selected_capture(&self) -> Option<&CaptureRow> {

@@ -6,6 +6,8 @@
 //!                                                                 └─name─ a host, perhaps no target yet
 //! ```
 //!
+//! A link that a person added has an author and a reason instead.
+//!
 //! Findings on one service are no link of each other: a service has only the findings that take
 //! part in another link, or that somebody asks about.
 
@@ -26,6 +28,8 @@ named_enum! {
         Seen "seen",
         /// Two facts of evidence agree.
         Derived "derived",
+        /// A person added it, with a reason.
+        Said "said",
     }
 }
 
@@ -54,6 +58,16 @@ pub struct CapturedToken {
     pub at: Option<Stamp>,
 }
 
+/// A link that a person added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedLink {
+    pub from: ChainObject,
+    pub to: ChainObject,
+    pub reason: Shared,
+    pub who: Shared,
+    pub at: Stamp,
+}
+
 /// The data of a workspace from which links are made, in any order.
 #[derive(Clone, Debug, Default)]
 pub struct ChainData {
@@ -62,6 +76,7 @@ pub struct ChainData {
     pub targets: Vec<Shared>,
     pub payloads: Vec<Arc<Payload>>,
     pub captured: Vec<CapturedToken>,
+    pub manual: Vec<RecordedLink>,
 }
 
 /// A link with the two facts that it is made of.
@@ -96,6 +111,7 @@ impl ChainLinks {
         links.add_certificate_names(&index);
         links.add_keys(&index);
         links.add_addresses(&index);
+        links.add_manual(data);
         let mut ends: BTreeSet<ChainObject> = roots.into_iter().cloned().collect();
         ends.extend(links.ends());
         links.add_places(&ends, &index);
@@ -302,6 +318,17 @@ impl ChainLinks {
                 let ends = (ChainObject::Finding(finding.key), to);
                 self.add(Certainty::Derived, ends, facts);
             }
+        }
+    }
+
+    fn add_manual(&mut self, data: &ChainData) {
+        for link in &data.manual {
+            let facts = [
+                format!("{} added the link, {}", link.who, link.at),
+                format!("because {}", link.reason.trim()),
+            ];
+            let ends = (link.from.clone(), link.to.clone());
+            self.add(Certainty::Said, ends, facts);
         }
     }
 

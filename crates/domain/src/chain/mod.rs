@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A link needs two facts that agree: a token, a fingerprint, or a host with its port. Names that
-//! look alike are never one.
+//! look alike are never one. A person can add links, with a reason.
 
 mod index;
 mod json;
@@ -23,7 +23,9 @@ mod traces;
 mod tree;
 
 pub use lines::{ChainLine, lines};
-pub use links::{CapturedToken, Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding};
+pub use links::{
+    CapturedToken, Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding, RecordedLink,
+};
 pub use object::{ChainObject, ServiceAddress};
 pub use traces::EvidenceTraces;
 pub use tree::{ChainNode, ChainTree, chain_of};

@@ -9,7 +9,7 @@ use proptest::sample::{select, subsequence};
 use super::*;
 use crate::finding::FindingKey;
 use crate::oob::{Payload, Token};
-use scandeck_wire::contract::{CaptureId, FindingId, LoggerId, ScanId, Shared};
+use scandeck_wire::contract::{CaptureId, FindingId, LoggerId, ScanId, Shared, Stamp};
 
 fn finding(number: i64, target: &str, port: i64) -> LinkedFinding {
     LinkedFinding {
@@ -188,6 +188,32 @@ fn wide_trees_count_the_links_that_they_leave_out() {
 }
 
 #[test]
+fn link_of_a_person_has_its_author_and_reason() {
+    let data = ChainData {
+        findings: vec![finding(1, "shop.test", 443), finding(2, "db.test", 5432)],
+        targets: ["shop.test", "db.test"].map(Shared::from).into(),
+        manual: vec![RecordedLink {
+            from: of_finding(1),
+            to: of_finding(2),
+            reason: "the password in the file opens the database".into(),
+            who: "anna".into(),
+            at: Stamp::parse("2026-11-20 14:06:00").unwrap(),
+        }],
+        ..ChainData::default()
+    };
+    let tree = chain_of(&of_finding(1), &data);
+    let printed: Vec<String> = lines(&tree).iter().map(ChainLine::printed).collect();
+    let fact = "anna added the link, 2026-11-20 14:06:00; \
+                because the password in the file opens the database";
+    assert!(
+        printed.iter().any(|line| line.ends_with(fact)),
+        "{printed:#?}"
+    );
+    let other = objects(&chain_of(&of_finding(2), &data)).join("\n");
+    assert!(other.contains("said: finding #1 weakness 1"), "{other}");
+}
+
+#[test]
 fn unknown_object_is_a_tree_of_itself() {
     let tree = chain_of(&of_finding(1), &ChainData::default());
     assert_eq!(nodes(&tree).len(), 1);
@@ -235,6 +261,7 @@ fn any_data() -> impl Strategy<Value = ChainData> {
                 .into_iter()
                 .map(|(token, id)| captured(token, id))
                 .collect(),
+            manual: Vec::new(),
         })
 }
 

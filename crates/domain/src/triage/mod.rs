@@ -63,7 +63,7 @@ pub use bundle::{Bundle, Manifest, Setting};
 pub use compare::{ComparedFinding, Outcome};
 pub use defaults::DecisionDefaults;
 pub use draft::{DecisionScope, Draft, DraftValue, assignee_name};
-pub use event::ManualFinding;
+pub use event::{ManualFinding, ManualLink};
 pub use facts::{FindingFacts, ScanChanges};
 pub use finding_columns::FindingColumns;
 pub use imported::tool_name;

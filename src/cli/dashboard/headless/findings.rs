@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, explain, chain, prove, decide, export.
+//! `scandeck findings`: list, show, explain, chain, link, prove, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
+use super::chain::{self, LinkArgs};
 use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
 use super::prove::{self, ProveArgs};
 use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::Destination;
-use super::{HeadlessSession, PrintTable, ServiceArgs, chain, explain};
+use super::{HeadlessSession, PrintTable, ServiceArgs, explain};
 use crate::cli::error::CliError;
 use scandeck_domain::export;
 use scandeck_domain::export::{Export, ExportFile, ExportFormat, ExportRow, ReportFrame};
@@ -72,6 +73,8 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT|OBJECT", allow_negative_numbers = true)]
         id: String,
     },
+    /// Link a finding with another object of chains, with a reason
+    Link(LinkArgs),
     /// Send the request in the evidence again; the exit code is 3 if one is still there
     Prove(ProveArgs),
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
@@ -161,6 +164,7 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
         FindingsCommand::Chain { id } => chain::run(&session, &id).await?,
+        FindingsCommand::Link(args) => chain::link(&session, args).await?,
         FindingsCommand::Prove(args) => return prove::run(&session, args).await,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
