@@ -3,7 +3,6 @@
 use crate::base::{CaptureRow, CaptureUse, Effect, Pane, Tab};
 use crate::data::WholeCapture;
 use crate::model::Model;
-use scandeck_domain::chain::{CapturedToken, RecordedLink};
 use scandeck_domain::oob::{CaptureRecord, Token};
 use std::sync::Arc;
 
@@ -56,26 +55,6 @@ impl Model {
         if self.captures.shown.request(&unread) && !unread.is_empty() {
             effects.push(Effect::ReadCaptures(CaptureUse::Show, unread));
         }
-    }
-
-    /// The tokens of payloads in the loaded captures.
-    pub(crate) fn captured_tokens(&self) -> Vec<CapturedToken> {
-        let captures = self.data.captures.rows.iter();
-        let captured = captures.flat_map(|row| {
-            row.tokens().map(move |token| CapturedToken {
-                token,
-                logger: row.logger,
-                id: row.capture.id,
-                at: row.capture.request_date,
-            })
-        });
-        captured.collect()
-    }
-
-    /// The links that people added in the workspace.
-    pub(crate) fn manual_links(&self) -> Vec<RecordedLink> {
-        let state = &self.findings.triage.state;
-        state.manual_links(&self.workspace_name())
     }
 
     pub(crate) fn selected_capture(&self) -> Option<&CaptureRow> {

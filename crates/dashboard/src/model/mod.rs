@@ -16,6 +16,7 @@ pub mod archive;
 pub mod board;
 pub mod calls;
 pub mod captures;
+pub mod chains;
 pub mod chosen;
 pub mod decisions;
 pub mod derived;

@@ -94,7 +94,6 @@ pub struct LinkArgs {
 /// # Errors
 /// Those of the service, when no object has a name, and when the link cannot be saved.
 pub async fn link(session: &HeadlessSession, args: LinkArgs) -> anyhow::Result<()> {
-    session.require_writable()?;
     let rows = FindingRows::load(session).await?;
     let (from, to) = (object(&rows, &args.from)?, object(&rows, &args.to)?);
     if from == to {
