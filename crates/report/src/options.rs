@@ -151,8 +151,8 @@ impl ReportOptions {
         }
     }
 
-    /// Everything about every finding, but no explanations of changes and no
-    /// chains: they read further texts.
+    /// Everything about every finding, but no explanations of changes and no chains: they read
+    /// further texts.
     pub fn everything() -> Self {
         Self {
             verdicts: ReportVerdict::ALL.into(),

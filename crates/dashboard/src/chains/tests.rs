@@ -1,7 +1,7 @@
 //! A chain, from the key to the object at its other end.
 
 use crate::base::{FormTag, Pane, Snapshot};
-use crate::testing::{Modal, TestDashboard, finding, table};
+use crate::testing::{Modal, Size, TestDashboard, finding, table};
 use scandeck_wire::contract::{Evidence, Finding, Risk, ScanId};
 
 /// A finding of the finished scan 1 of the first target, with a certificate in its evidence.
@@ -94,4 +94,14 @@ fn other_panes_have_no_chain() {
         "{}",
         app.notices()
     );
+}
+
+#[test]
+fn chain_is_drawn_at_every_size() {
+    for (columns, rows) in [(1, 1), (20, 5), (40, 12), (80, 24), (200, 60)] {
+        let mut app = app();
+        app.model.screen.size = Size { columns, rows };
+        app.keys("& end");
+        app.frame();
+    }
 }

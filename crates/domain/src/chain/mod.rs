@@ -12,6 +12,7 @@
 //! A link needs two facts that agree: a token, a fingerprint, or a host with its port. Names that
 //! look alike are never one. A person can add links, with a reason.
 
+mod data;
 mod index;
 mod json;
 mod lines;
@@ -22,10 +23,9 @@ mod tests;
 mod traces;
 mod tree;
 
+pub use data::{CapturedToken, ChainData, LinkedFinding, RecordedLink};
 pub use lines::{ChainLine, lines};
-pub use links::{
-    CapturedToken, Certainty, ChainData, ChainLink, ChainLinks, LinkedFinding, RecordedLink,
-};
+pub use links::{Certainty, ChainLink, ChainLinks};
 pub use object::{ChainObject, ServiceAddress};
 pub use traces::EvidenceTraces;
 pub use tree::{ChainNode, ChainTree, chain_of};

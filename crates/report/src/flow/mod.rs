@@ -5,7 +5,7 @@
 //!     · chapter { facts, texts, places, evidence, recommendation } · chains · appendix
 //! ```
 //!
-//! `chapter.rs` has the findings, `appendix.rs` chains, ids, scans and history, `grid.rs` the tables.
+//! `chapter.rs` has the findings, `appendix.rs` the parts after them, `grid.rs` the tables.
 
 mod appendix;
 mod chapter;
