@@ -9,27 +9,37 @@ use scandeck_wire::contract::Target;
 
 /// `&`: shows the chain of the selected row.
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
-    let root = match model.navigation.focus.pane {
-        Pane::Findings | Pane::Board => {
-            let issue = model.issue_at_hand();
-            issue.map(|issue| ChainObject::Finding(issue.key()))
-        }
-        Pane::Captures => model
-            .selected_capture()
-            .map(|captured| ChainObject::Capture {
-                logger: captured.logger,
-                id: captured.capture.id,
-            }),
-        Pane::Payloads => model.lists.payloads.selected.map(ChainObject::Payload),
-        Pane::Targets => {
-            let target = model.selected_item::<Target>();
-            target.map(|target| ChainObject::Target(target.name.clone()))
-        }
-        _ => return model.notify_no_effect(Action::Item(ItemAction::Chain)),
-    };
-    match root {
+    let has_chains = matches!(
+        model.navigation.focus.pane,
+        Pane::Findings | Pane::Board | Pane::Captures | Pane::Payloads | Pane::Targets
+    );
+    match object_at_hand(model) {
+        _ if !has_chains => model.notify_no_effect(Action::Item(ItemAction::Chain)),
         Some(root) => request(model, root, effects),
         None => model.notify(Tone::Plain, "select one row to show its chain"),
+    }
+}
+
+/// The object of the selected row.
+pub(crate) fn object_at_hand(model: &Model) -> Option<ChainObject> {
+    match model.navigation.focus.pane {
+        Pane::Findings | Pane::Board => {
+            let issue = model.issue_at_hand()?;
+            Some(ChainObject::Finding(issue.key()))
+        }
+        Pane::Captures => {
+            let captured = model.selected_capture()?;
+            Some(ChainObject::Capture {
+                logger: captured.logger,
+                id: captured.capture.id,
+            })
+        }
+        Pane::Payloads => model.lists.payloads.selected.map(ChainObject::Payload),
+        Pane::Targets => {
+            let target = model.selected_item::<Target>()?;
+            Some(ChainObject::Target(target.name.clone()))
+        }
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 //!                                              an object: its list, its own chain, or the form that creates it
 //! ```
 
+pub mod commands;
 pub mod draw;
 pub mod keys;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::base::{FormTag, Pane, Snapshot};
 use crate::testing::{Modal, Size, TestDashboard, finding, table};
+use scandeck_domain::triage::EventWriter;
 use scandeck_wire::contract::{Evidence, Finding, Risk, ScanId};
 
 /// A finding of the finished scan 1 of the first target, with a certificate in its evidence.
@@ -91,6 +92,33 @@ fn other_panes_have_no_chain() {
     app.keys("4 : 'chain' enter");
     assert!(
         !matches!(app.model.overlay.modals.last(), Some(Modal::Chain(_))),
+        "{}",
+        app.notices()
+    );
+}
+
+#[test]
+fn linked_object_is_in_the_chain_until_the_link_is_undone() {
+    let mut app = app();
+    app.model.findings.triage.writer = Some(EventWriter {
+        who: "ann@box".into(),
+        instance: 7,
+        ..EventWriter::default()
+    });
+    app.keys(": 'link service:db.test:5432 because the file has its password' enter");
+    app.keys("&");
+    let said = "said: service db.test:5432";
+    assert!(
+        chain(&app).iter().any(|line| line.contains(said)),
+        "{:#?} {}",
+        chain(&app),
+        app.notices()
+    );
+    app.keys("esc u &");
+    assert!(!chain(&app).iter().any(|line| line.contains(said)));
+    app.keys("esc : 'link target:x.test' enter");
+    assert!(
+        app.notices().contains("add the reason"),
         "{}",
         app.notices()
     );
