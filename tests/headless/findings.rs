@@ -95,6 +95,51 @@ async fn finding_is_shown_by_id_of_any_occurrence_or_fingerprint() {
 }
 
 #[tokio::test]
+async fn chain_of_a_finding_has_its_service_and_target_with_facts() {
+    let cli = scanned(1).await;
+    let worst = cli.json(&["findings", "list"]).await[0].clone();
+    let id = worst["id"].to_string();
+    let tree = cli.json(&["findings", "chain", &id]).await;
+    assert_eq!(
+        (&tree["kind"], &tree["link"]),
+        (&"finding".into(), &Value::Null),
+        "{tree}"
+    );
+    let link = &tree["links"][0]["link"];
+    assert_eq!(link["certainty"], "seen", "{tree}");
+    assert_eq!(link["facts"].as_array().unwrap().len(), 2, "{tree}");
+    let words = cli.does(&["findings", "chain", &id]).await;
+    assert!(words.starts_with(&format!("finding #{id} ")), "{words}");
+    assert!(words.contains("target 127.0.0.1"), "{words}");
+    let target = cli.does(&["findings", "chain", "target:127.0.0.1"]).await;
+    assert!(target.starts_with("target 127.0.0.1\n"), "{target}");
+    let linked = [
+        "findings",
+        "link",
+        &id,
+        "target:db.test",
+        "--reason",
+        "same password",
+    ];
+    let said = cli.does(&linked).await;
+    assert!(said.ends_with(" linked to target:db.test\n"), "{said}");
+    let words = cli.does(&["findings", "chain", &id]).await;
+    for part in ["said: db.test, which is no target", "because same password"] {
+        assert!(words.contains(part), "{part} {words}");
+    }
+    cli.run(&["findings", "link", "target:a", "target:b", "--reason", "r"])
+        .await
+        .refused(2, "must be a finding");
+    cli.run(&["findings", "chain", "99999"])
+        .await
+        .refused(1, "finding 99999 not found");
+    cli.run(&["findings", "chain", "shop:1"])
+        .await
+        .refused(1, "is no object of a chain");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn presence_of_a_finding_is_explained_with_scans_and_commands() {
     let cli = scanned(2).await;
     let worst = cli.json(&["findings", "list"]).await[0].clone();

@@ -22,12 +22,12 @@ const ORDERS: [(&str, &str); 3] = [
     (
         "dashboard",
         "config < input < base < data < text < list forms prompts < model < ui < palette < activity \
-         captures findings payloads plots reports scans schedules settings targets wordlists workspaces < core \
-         < poller < runtime",
+         captures chains findings payloads plots reports scans schedules settings targets \
+         wordlists workspaces < core < poller < runtime",
     ),
     (
         "domain",
-        "finding_request finding mask problem text_files < proof oob query < table < triage < alerts case export < formats",
+        "finding_request finding mask problem text_files < proof oob query < chain table < triage < alerts case export < formats",
     ),
     (
         "wire",

@@ -8,8 +8,8 @@ use scandeck::oob::Payload;
 use scandeck::proof::{FindingProof, ProofAnswer, ProofReason};
 use scandeck::service::keys::Role;
 use scandeck::triage::{
-    Baseline, Change, Decision, Event, EventId, FindingKey, Identity, ManualFinding, Reason,
-    Sighting, Subject, Verdict,
+    Baseline, Change, Decision, Event, EventId, FindingKey, Identity, ManualFinding, ManualLink,
+    Reason, Sighting, Subject, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -94,6 +94,14 @@ fn samples() -> Vec<Event> {
                 port: 443,
                 captures: vec!["{}".into()],
                 ..ManualFinding::default()
+            })),
+        ),
+        (
+            Subject::Workspace,
+            Change::Link(Box::new(ManualLink {
+                from: "finding:00000000000000000000000000000007".into(),
+                to: "target:shop.test".into(),
+                reason: "r".into(),
             })),
         ),
         (

@@ -26,6 +26,7 @@ mod testing;
 pub mod activity;
 pub mod base;
 pub mod captures;
+pub mod chains;
 pub mod config;
 pub mod core;
 pub mod data;

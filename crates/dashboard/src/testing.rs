@@ -250,7 +250,10 @@ impl TestDashboard {
         let is_reading = |effect: &Effect| {
             matches!(
                 effect,
-                Effect::NextChunk | Effect::ReadCaptures(..) | Effect::ReadFindings(..)
+                Effect::NextChunk
+                    | Effect::ReadCaptures(..)
+                    | Effect::ReadFindings(..)
+                    | Effect::Chain(_)
             )
         };
         while let Some(at) = effects.iter().position(is_reading) {
@@ -271,6 +274,7 @@ impl TestDashboard {
                         |one: Arc<ListedFinding>| (Arc::clone(&one), Ok(one.texts().unwrap()));
                     Msg::FindingsRead(purpose, findings.into_iter().map(read).collect())
                 }
+                Effect::Chain(request) => Msg::Chained(Box::new(Ok(request.tree().unwrap()))),
                 _ => Msg::NextChunk,
             };
             effects.extend(update(&mut self.model, now, msg));

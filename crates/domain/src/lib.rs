@@ -11,6 +11,7 @@
 //! - `finding_request`: the request that proves a finding, as a curl command.
 //! - `proof`: the same request again, and what its answer says about the finding.
 //! - `oob`: payloads and captured requests.
+//! - `chain`: how findings, captures, payloads, targets and services hang together.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.
@@ -18,6 +19,7 @@
 
 pub mod alerts;
 pub mod case;
+pub mod chain;
 pub mod export;
 pub mod finding;
 pub mod finding_request;

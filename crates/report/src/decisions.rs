@@ -40,6 +40,10 @@ pub struct ReportDecision {
     /// include them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
+    /// Lines about how it hangs together with others, if it is confirmed and the options include
+    /// them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<String>,
     /// The result of the last retest.
     pub retest: Option<ReportRetest>,
     /// A manual finding, which the service does not know.

@@ -89,6 +89,7 @@ report_choice! {
         Coverage "coverage" "the scans with their settings",
         Appendix "appendix" "the ids of findings and scans",
         Changes "changes" "why findings are new, changed, absent or not retested",
+        Chains "chains" "how the confirmed findings hang together with others",
         Info "info" "findings of risk info",
     }
 }
@@ -116,6 +117,8 @@ pub struct ReportOptions {
     pub appendix: bool,
     /// Why each finding is new, changed, absent, reappeared or not retested, in the appendix.
     pub changes: bool,
+    /// How the confirmed findings hang together with captures, payloads, targets and services.
+    pub chains: bool,
 }
 
 impl Default for ReportOptions {
@@ -133,6 +136,7 @@ impl Default for ReportOptions {
             coverage: true,
             appendix: true,
             changes: false,
+            chains: false,
         }
     }
 }
@@ -147,7 +151,8 @@ impl ReportOptions {
         }
     }
 
-    /// Everything about every finding, but no explanations of changes: each reads earlier texts.
+    /// Everything about every finding, but no explanations of changes and no chains: they read
+    /// further texts.
     pub fn everything() -> Self {
         Self {
             verdicts: ReportVerdict::ALL.into(),
@@ -193,6 +198,7 @@ impl ReportOptions {
             coverage: filters.include_tool_configuration,
             appendix: true,
             changes: false,
+            chains: false,
         }
     }
 }
@@ -231,6 +237,7 @@ impl ReportPart {
             Self::Coverage => &mut options.coverage,
             Self::Appendix => &mut options.appendix,
             Self::Changes => &mut options.changes,
+            Self::Chains => &mut options.chains,
             Self::Info => &mut options.info,
         }
     }

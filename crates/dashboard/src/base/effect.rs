@@ -1,11 +1,14 @@
 //! Effects: requests of `update` to the outside, as data. The runtime executes them and answers
 //! with a message.
 
-use crate::base::{Alert, CaptureRow, FileToImport, Generation, TeamRequest, TextChunk, ViewJob};
+use crate::base::{
+    Alert, CaptureRow, ChainRequest, FileToImport, Generation, TeamRequest, TextChunk, ViewJob,
+};
 use crate::config::AlertPlan;
 use crate::input::CustomAction;
 use scandeck_client::calls::CallId;
 use scandeck_domain::alerts::EventAlert;
+use scandeck_domain::chain::ChainData;
 use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::mask::Mask;
 use scandeck_domain::oob::{
@@ -106,6 +109,8 @@ pub enum Effect {
     /// Read the long texts of findings, off the UI thread, and go on with them; answered by
     /// `Msg::FindingsRead`.
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
+    /// Make the chain of an object, off the UI thread; answered by `Msg::Chained`.
+    Chain(Box<ChainRequest>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by
     /// `Msg::CapturesRead`.
     ReadCaptures(CaptureUse, Vec<CaptureRecord>),
@@ -256,6 +261,8 @@ pub struct ReportRequest {
     pub template: String,
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
+    /// The targets, payloads and captures that the findings can hang together with.
+    pub chains: ChainData,
 }
 
 /// An export that was written.

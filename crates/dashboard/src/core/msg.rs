@@ -9,6 +9,7 @@ use crate::input::CustomAction;
 use crate::list::FindingsView;
 use crossterm::event::{KeyEvent, MouseEvent};
 use scandeck_domain::alerts::{AlertRoutes, EventAlert};
+use scandeck_domain::chain::ChainTree;
 use scandeck_domain::oob::{CaptureRecord, PayloadRequest};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::query::RowSet;
@@ -88,6 +89,8 @@ pub enum Msg {
     TextsSearched(TextChunk, Option<Vec<RowSet>>),
     /// The long texts of findings were read, or not.
     FindingsRead(FindingUse, Vec<ReadFinding>),
+    /// The chain of an object was made, or not.
+    Chained(Box<Result<ChainTree, Problem>>),
     /// The bodies of captures were read; those that could not be read still name their place, with
     /// the reason.
     CapturesRead {

@@ -3,6 +3,7 @@
 use crate::base::{Effect, Exported, Pane, ReportRequest};
 use crate::model::Model;
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
+use scandeck_domain::chain::ChainData;
 use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::triage::retest::retest_results;
 use scandeck_domain::triage::{FindingKey, Issue, IssueId, RetestResult};
@@ -138,6 +139,8 @@ fn exported(
 fn with_scope(model: &Model, report: ReportRequest) -> ReportRequest {
     let targets = model.data.targets.value();
     let targets = targets.map(|table| table.items()).unwrap_or_default();
+    let payloads = model.data.payloads.value();
+    let payloads = payloads.map(|table| table.items()).unwrap_or_default();
     let scans = model.data.scans.value();
     let scans = scans.map(|table| table.items()).unwrap_or_default();
     let named = |scan: &Arc<Scan>| ReportScan {
@@ -153,6 +156,13 @@ fn with_scope(model: &Model, report: ReportRequest) -> ReportRequest {
             .map(|target| target.name.to_string())
             .collect(),
         scans: scans.iter().map(named).collect(),
+        chains: ChainData {
+            findings: Vec::new(),
+            targets: targets.iter().map(|target| target.name.clone()).collect(),
+            payloads: payloads.to_vec(),
+            captured: model.captured_tokens(),
+            manual: model.manual_links(),
+        },
         ..report
     }
 }

@@ -95,6 +95,7 @@ fields! {
     /// Its findings of risk info.
     InfoRisk;
     Changes;
+    Chains;
     /// The finding to which captured requests are added.
     Into;
     /// Who makes a report.

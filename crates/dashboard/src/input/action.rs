@@ -193,6 +193,7 @@ actions! {
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
         Why "why" "why" "why this finding is new, changed, absent, reappeared or not retested";
         Prove "prove" "" "prove: send the request in the evidence to the target again, after a prompt";
+        Chain "chain" "" "chain: how this row hangs together with findings, captures, payloads, targets and services";
         ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";
@@ -356,6 +357,13 @@ impl Action {
                 "mark it as fixed, if the last proof shows that it is gone"
             }
             (Self::List(ListAction::In), Context::Why) => "open the tests of the named scan",
+            (Self::List(ListAction::In), Context::Chain) => "go to the selected object",
+            (Self::Item(ItemAction::New), Context::Chain) => {
+                "add the missing target, or a manual finding from the selected capture"
+            }
+            (Self::Item(ItemAction::Chain), Context::Chain) => {
+                "show the chain of the selected object"
+            }
             (Self::Item(ItemAction::Compare), Context::Captures) => {
                 "compare with the previous capture, or compare two marked captures"
             }
@@ -367,7 +375,7 @@ impl Action {
             (Self::Edit(EditAction::Close), Context::Form) => "close; the form keeps its draft",
             (
                 Self::Edit(EditAction::Close),
-                Context::Rules | Context::Alerts | Context::Plot | Context::Why,
+                Context::Rules | Context::Alerts | Context::Plot | Context::Why | Context::Chain,
             ) => "close",
             (Self::Text(TextAction::ScrollLeft), Context::Plot) => "heat map: targets before these",
             (Self::Text(TextAction::ScrollRight), Context::Plot) => "heat map: targets after these",
@@ -426,7 +434,12 @@ impl ItemAction {
             | Self::Prove
             | Self::PauseSchedule
             | Self::Clear => true,
-            Self::Compare | Self::Why | Self::Download | Self::Pause | Self::CancelCall => false,
+            Self::Compare
+            | Self::Why
+            | Self::Chain
+            | Self::Download
+            | Self::Pause
+            | Self::CancelCall => false,
         }
     }
 }

@@ -84,6 +84,8 @@ contexts! {
     Plot "plots" "Plots";
     /// The explanation of a finding.
     Why "why" "Why a finding changed";
+    /// The chain of an object.
+    Chain "chains" "Chain of a row";
     /// A prompt that waits for an answer.
     Prompt "prompts" "Prompts";
     /// A line is typed: filter, search, or the filter of the help.
@@ -119,6 +121,7 @@ impl Context {
             Self::Alerts,
             Self::Plot,
             Self::Why,
+            Self::Chain,
             Self::Prompt,
             Self::Line,
             Self::Setup,

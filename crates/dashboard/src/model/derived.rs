@@ -104,6 +104,7 @@ impl Model {
             Some(Modal::Text(_)) => vec![Context::Text, Context::Everywhere],
             Some(Modal::Plot(_)) => vec![Context::Plot],
             Some(Modal::Why(_)) => vec![Context::Why],
+            Some(Modal::Chain(_)) => vec![Context::Chain],
             Some(Modal::Setup(_)) => vec![Context::Setup],
             None => self.pane_contexts(),
         }

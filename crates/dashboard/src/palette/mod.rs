@@ -134,6 +134,7 @@ pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
         Context::Alerts,
         Context::Plot,
         Context::Why,
+        Context::Chain,
         Context::Prompt,
         Context::Line,
         Context::Setup,

@@ -81,12 +81,13 @@ const VERDICTS: [(&str, &[ReportVerdict]); 4] = [
 ];
 
 /// The parts of a report that scandeck writes.
-const PARTS: [(FieldId, &str, ReportPart); 6] = [
+const PARTS: [(FieldId, &str, ReportPart); 7] = [
     (FieldId::History, "History", ReportPart::History),
     (FieldId::InternalNotes, "Internal notes", ReportPart::Notes),
     (FieldId::Coverage, "Coverage", ReportPart::Coverage),
     (FieldId::Appendix, "Ids", ReportPart::Appendix),
     (FieldId::Changes, "Changes", ReportPart::Changes),
+    (FieldId::Chains, "Chains", ReportPart::Chains),
     (FieldId::InfoRisk, "Info findings", ReportPart::Info),
 ];
 

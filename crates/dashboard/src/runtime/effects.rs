@@ -2,9 +2,9 @@
 //! message.
 
 use crate::base::{
-    Alert, AlertRequest, Call, CaptureRow, CaptureUse, ConnectionChoice, CopyFailed, Effect,
-    Exported, ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport, TextChunk,
-    Ticket, ViewJob,
+    Alert, AlertRequest, Call, CaptureRow, CaptureUse, ChainRequest, ConnectionChoice, CopyFailed,
+    Effect, Exported, ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport,
+    TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -88,6 +88,7 @@ impl EventLoop {
             Effect::View(job) => self.spawn(compute_view(job)),
             Effect::SearchTexts(chunk) => self.spawn(search_texts(chunk)),
             Effect::ReadFindings(purpose, findings) => self.spawn(read_texts(purpose, findings)),
+            Effect::Chain(request) => self.spawn(make_chain(request)),
             Effect::ReadCaptures(purpose, captures) => self.spawn(read_bodies(purpose, captures)),
             Effect::Plant(payloads) => self.plant(payloads),
             Effect::Recognize { captures, grown } => self.spawn(recognize(captures, grown)),
@@ -555,6 +556,7 @@ fn report_frame(report: &ReportRequest, format: ExportFormat) -> Result<ReportFr
         template,
         targets: report.targets.clone(),
         scans: report.scans.clone(),
+        chains: report.chains.clone(),
     })
 }
 
@@ -610,6 +612,14 @@ async fn read_texts(purpose: FindingUse, findings: Vec<Arc<ListedFinding>>) -> M
     let read = spawn_blocking(move || findings.into_iter().map(read).collect()).await;
     // The task fails only with a panic or at the end.
     Msg::FindingsRead(purpose, read.unwrap_or_default())
+}
+
+async fn make_chain(request: Box<ChainRequest>) -> Msg {
+    let make = move || {
+        let made = request.tree();
+        made.map_err(|error| Problem::local(format!("evidence of the findings not read: {error}")))
+    };
+    Msg::Chained(Box::new(blocking(make).await))
 }
 
 /// The bodies of captures.

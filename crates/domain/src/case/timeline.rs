@@ -167,6 +167,7 @@ fn decision_text(change: &Change) -> String {
         Change::Off(false) => "turned on".to_owned(),
         Change::DeleteRule(query) => format!("rule {query} deleted"),
         Change::Manual(finding) => format!("manual finding: {}", finding.name),
+        Change::Link(link) => format!("link {} to {}: {}", link.from, link.to, link.reason),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

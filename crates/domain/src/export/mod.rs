@@ -14,6 +14,7 @@
 //! Everything here is pure: rows in, bytes out. Texts for people are sanitised; JSON keeps every
 //! value and escapes only characters that would act on a terminal.
 
+mod chains;
 pub mod csv;
 pub mod defectdojo;
 pub mod json;

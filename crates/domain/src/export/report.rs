@@ -1,8 +1,12 @@
 //! The report with decisions, by the writers that the service uses too.
 
+use std::collections::BTreeMap;
 use std::io;
 
+use super::chains::chain_lines;
 use super::{Export, ExportError, ExportFile, ExportRow};
+use crate::chain::ChainData;
+use crate::finding::FindingKey;
 use crate::mask::Mask;
 use crate::triage::compare::occurrences;
 use crate::triage::explain::{ExplanationLine, PresenceExplanation, lines};
@@ -25,6 +29,8 @@ pub struct ReportFrame {
     /// All targets in the scope, also those without findings.
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
+    /// The targets, payloads and captures that the findings can hang together with.
+    pub chains: ChainData,
 }
 
 /// Writes the report.
@@ -65,6 +71,10 @@ fn data(export: &Export<'_>, format: &ReportFormat) -> Result<ReportData, Export
         ..ReportFrame::default()
     });
     let has_changes = frame.options.changes;
+    let chains = match frame.options.chains {
+        true => chain_lines(export.rows, frame.chains)?,
+        false => BTreeMap::new(),
+    };
     let data = ReportData {
         workspace: export.title.to_owned(),
         generated: export.made,
@@ -74,7 +84,7 @@ fn data(export: &Export<'_>, format: &ReportFormat) -> Result<ReportData, Export
         findings: export
             .rows
             .iter()
-            .map(|row| finding(row, has_changes))
+            .map(|row| finding(row, has_changes, &chains))
             .collect::<io::Result<_>>()?,
         with_decisions: true,
         targets: frame.targets,
@@ -97,7 +107,11 @@ fn masked(data: ReportData, mask: Option<&Mask>) -> Result<ReportData, ExportErr
     Ok(masked)
 }
 
-fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
+fn finding(
+    row: &ExportRow,
+    has_changes: bool,
+    chains: &BTreeMap<FindingKey, Vec<String>>,
+) -> io::Result<ReportFinding> {
     let issue = &row.issue;
     let history = occurrences(issue).skip(1).zip(issue.earlier.iter().skip(1));
     Ok(ReportFinding {
@@ -114,6 +128,7 @@ fn finding(row: &ExportRow, has_changes: bool) -> io::Result<ReportFinding> {
             .collect(),
         decided: Some(ReportDecision {
             why: if has_changes { why(row) } else { Vec::new() },
+            chain: chains.get(&issue.key()).cloned().unwrap_or_default(),
             ..decision(row)
         }),
     })
@@ -166,6 +181,7 @@ fn decision(row: &ExportRow) -> ReportDecision {
         absent_in: issue.absent_in().map(absence).unwrap_or_default(),
         absences: absences(&row.timeline()),
         why: Vec::new(),
+        chain: Vec::new(),
         retest: row.retest.as_ref().map(|retest| ReportRetest {
             before: retest.before.to_string(),
             now: retest.now.word().to_owned(),

@@ -258,8 +258,8 @@ impl TargetHosts {
     }
 }
 
-/// The host in a target name.
-fn host(name: &str) -> Option<String> {
+/// The host in a target name, in lower case.
+pub(crate) fn host(name: &str) -> Option<String> {
     let name = name.trim();
     let host = match url::Url::parse(name).ok().filter(|_| name.contains("://")) {
         Some(url) => url.host_str()?.to_owned(),

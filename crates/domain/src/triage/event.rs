@@ -153,6 +153,16 @@ pub struct ManualFinding {
     pub references: Vec<Shared>,
 }
 
+/// A link that a person adds to chains. The ends are names of objects, as
+/// [`ChainObject`](crate::chain::ChainObject) reads them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ManualLink {
+    pub from: Shared,
+    pub to: Shared,
+    pub reason: Shared,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -190,6 +200,8 @@ pub enum Change {
     /// A manual finding is created or changed.
     #[serde(rename = "own")]
     Manual(Box<ManualFinding>),
+    /// A link of two objects of this workspace.
+    Link(Box<ManualLink>),
     /// Baseline of presence in this workspace.
     Baseline(Option<Baseline>),
     /// Undoes a batch.

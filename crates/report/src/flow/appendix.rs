@@ -1,10 +1,11 @@
-//! The appendix: the ids of findings and scans, the scans with their settings, the history, why
-//! findings changed. Nothing of it is needed to read the report.
+//! The parts after the findings: how the confirmed ones hang together, and the appendix with the ids
+//! of findings and scans, the scans with their settings, the history, and why findings changed.
+//! Nothing of the appendix is needed to read the report.
 
 use super::grid::Grid;
 use super::{Block, Each, heading};
-use crate::RenderError;
 use crate::view::{Fact, ProofLimit, View, stamp};
+use crate::{RenderError, ReportDecision};
 use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
 pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
@@ -98,22 +99,37 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
 
 /// Why each finding is new, changed, absent, reappeared or not retested.
 pub fn walk_changes(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
-    let mut has_changes = false;
+    walk_lines(view, |decided| decided.why, "text.no_changes", each)
+}
+
+/// How each confirmed finding hangs together with others.
+pub fn walk_chains(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
+    walk_lines(view, |decided| decided.chain, "text.no_chains", each)
+}
+
+/// Lines of each finding that has some, or else a remark.
+fn walk_lines(
+    view: &View<'_>,
+    lines_of: fn(ReportDecision) -> Vec<String>,
+    nothing: &str,
+    each: Each<'_>,
+) -> Result<(), RenderError> {
+    let mut has_lines = false;
     for chapter in &view.contents {
         for read in chapter.entries(ProofLimit::NOTHING, 0) {
             let (found, entry) = read?;
-            let lines = found.decided.map(|decided| decided.why).unwrap_or_default();
+            let lines = found.decided.map(lines_of).unwrap_or_default();
             if lines.is_empty() {
                 continue;
             }
-            has_changes = true;
+            has_lines = true;
             let title = format!("{} {}, {}", entry.number, entry.name, entry.place);
             heading(each, 2, &title, 0, false)?;
             each(Block::Verbatim(&clean_text(&lines.join("\n"))))?;
         }
     }
-    if has_changes {
+    if has_lines {
         return Ok(());
     }
-    each(Block::Remark(view.words().get("text.no_changes")))
+    each(Block::Remark(view.words().get(nothing)))
 }

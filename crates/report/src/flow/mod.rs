@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   cover · contents · summary · recommendations · scope · methodology
-//!     · chapter { facts, texts, places, evidence, recommendation } · appendix
+//!     · chapter { facts, texts, places, evidence, recommendation } · chains · appendix
 //! ```
 //!
-//! `chapter.rs` has the findings, `appendix.rs` ids, scans and history, `grid.rs` the tables.
+//! `chapter.rs` has the findings, `appendix.rs` the parts after them, `grid.rs` the tables.
 
 mod appendix;
 mod chapter;
@@ -120,6 +120,7 @@ enum Part {
     Coverage,
     History,
     Changes,
+    Chains,
 }
 
 impl Part {
@@ -133,6 +134,7 @@ impl Part {
             Self::Coverage => "heading.appendix_coverage",
             Self::History => "heading.appendix_history",
             Self::Changes => "heading.appendix_changes",
+            Self::Chains => "heading.chains",
         })
     }
 }
@@ -161,6 +163,10 @@ impl Outline {
             (Part::Methodology, has_methodology),
         ];
         let after = [
+            (
+                Part::Chains,
+                options.chains && view.with_decisions() && !view.contents.is_empty(),
+            ),
             (Part::Ids, options.appendix && !view.contents.is_empty()),
             (Part::Coverage, view.scans().len() > 0),
             (Part::History, options.history && !view.contents.is_empty()),
@@ -241,6 +247,7 @@ pub fn walk(view: &View<'_>, limits: FlowLimits, each: Each<'_>) -> Result<(), R
             Part::Ids => appendix::walk_ids(view, each)?,
             Part::Coverage => appendix::walk_coverage(view, each)?,
             Part::Changes => appendix::walk_changes(view, each)?,
+            Part::Chains => appendix::walk_chains(view, each)?,
             _ => appendix::walk_history(view, each)?,
         }
     }

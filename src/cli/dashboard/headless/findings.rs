@@ -1,4 +1,4 @@
-//! `scandeck findings`: list, show, explain, prove, decide, export.
+//! `scandeck findings`: list, show, explain, chain, link, prove, decide, export.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
+use super::chain::{self, LinkArgs};
 use super::decide::{self, DecideArgs};
 use super::print::{cells, or_dash};
 use super::prove::{self, ProveArgs};
@@ -62,6 +63,18 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
+    /// Show how a finding hangs together with captures, payloads, targets, services and keys
+    #[command(after_help = "Examples:
+  scandeck findings chain 4711
+  scandeck findings chain service:shop.test:443 --json")]
+    Chain {
+        /// Id of any occurrence, fingerprint, or another object such as payload:TOKEN,
+        /// target:NAME, service:HOST:PORT
+        #[arg(value_name = "ID|FINGERPRINT|OBJECT", allow_negative_numbers = true)]
+        id: String,
+    },
+    /// Link a finding with another object of chains, with a reason
+    Link(LinkArgs),
     /// Send the request in the evidence again; the exit code is 3 if one is still there
     Prove(ProveArgs),
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
@@ -150,6 +163,8 @@ pub async fn run(args: FindingsArgs) -> anyhow::Result<ExitCode> {
         }
         FindingsCommand::Show { id } => show(&session, &id).await?,
         FindingsCommand::Explain { id } => explain::run(&session, &id).await?,
+        FindingsCommand::Chain { id } => chain::run(&session, &id).await?,
+        FindingsCommand::Link(args) => chain::link(&session, args).await?,
         FindingsCommand::Prove(args) => return prove::run(&session, args).await,
         FindingsCommand::Decide(args) => return decide::run(&session, *args).await,
         FindingsCommand::Export(args) => write(&session, &args).await?,
@@ -166,7 +181,10 @@ async fn write(session: &HeadlessSession, args: &ExportArgs) -> anyhow::Result<(
     args.report.check(args.format)?;
     let all = FindingRows::load(session).await?;
     let (targets, scans) = (all.target_names(), all.report_scans());
-    let frame = args.report.frame(args.format, targets, scans)?;
+    let mut frame = args.report.frame(args.format, targets, scans)?;
+    if frame.options.chains {
+        frame.chains = chain::others(session, &all).await?;
+    }
     let rows = all.matching(&args.choice.query());
     let file = exported(session, &args.choice.query(), &rows, args.format, &frame)?;
     let bytes = &file.bytes[..];

@@ -17,6 +17,7 @@ pub mod bundle;
 pub mod bundles;
 pub mod captures;
 pub mod case;
+mod chain;
 pub mod decide;
 pub mod decisions;
 pub mod diff;

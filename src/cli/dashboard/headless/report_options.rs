@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::cli::error::CliError;
+use scandeck_domain::chain::ChainData;
 use scandeck_domain::export::{ExportFormat, ReportFrame};
 use scandeck_report::{
     ChapterKind, ChosenOptions, EvidenceDetail, ReportPart, ReportScan, ReportTemplate,
@@ -93,6 +94,7 @@ impl ReportOptionArgs {
             template,
             targets,
             scans,
+            chains: ChainData::default(),
         })
     }
 

@@ -13,7 +13,7 @@ use super::report_options::ReportOptionArgs;
 use super::rows::FindingRows;
 use super::save::{self, ExistingFile, OutputFile};
 use super::watch::{pause, poll_delays};
-use super::{HeadlessSession, PrintTable, ServiceArgs};
+use super::{HeadlessSession, PrintTable, ServiceArgs, chain};
 use crate::cli::error::CliError;
 use scandeck_client::{Download, ReportFile};
 use scandeck_dashboard::runtime::NewFile;
@@ -250,9 +250,12 @@ async fn write(session: &HeadlessSession, create: &CreateArgs) -> anyhow::Result
         let hint = "`scandeck scans list` lists scans";
         return Err(CliError::new(format!("scan {missing} not found"), hint).into());
     }
-    let frame = create
+    let mut frame = create
         .report
         .frame(format, targets.into_iter().collect(), scans)?;
+    if frame.options.chains {
+        frame.chains = chain::others(session, &all).await?;
+    }
     let file = exported(session, &query, &rows, format, &frame)?;
     let path = match &create.output {
         Some(path) if path.as_os_str() == "-" => return session.out.outside(&file.bytes),

@@ -65,6 +65,7 @@ fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
             | Modal::Alerts(_)
             | Modal::Plot(_)
             | Modal::Why(_)
+            | Modal::Chain(_)
             | Modal::Setup(_)
             | Modal::Line(_)
             | Modal::Command(_),
@@ -96,6 +97,9 @@ fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
             .iter()
             .any(|field| field.shown && matches!(field.value, FieldValue::Choice { .. })),
         Some(Modal::Command(_)) => false,
+        Some(Modal::Chain(open)) if hint.action == Action::Item(ItemAction::New) => {
+            open.can_create()
+        }
         Some(Modal::Why(why)) => {
             hint.action == Action::Edit(EditAction::Close) || why.step(hint.action).is_some()
         }

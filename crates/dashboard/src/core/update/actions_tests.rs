@@ -348,6 +348,7 @@ fn modal(modal: &Modal) -> String {
         Modal::Alerts(list) => format!("alerts {}", list.at),
         Modal::Plot(plot) => format!("plot {plot:?}"),
         Modal::Why(why) => format!("why {} {}", why.title, why.scroll),
+        Modal::Chain(open) => format!("chain {} {}", open.lines.len(), open.at),
         Modal::Text(text) => format!("text {:?} {}", text.title, text.scroll),
         Modal::Line(line) => {
             let search = line.purpose == LinePurpose::Search;

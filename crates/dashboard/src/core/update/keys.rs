@@ -4,7 +4,7 @@
 use crate::base::{Batch, Effect, Pane, Tone};
 use crate::core::commands;
 use crate::core::update::actions::handle_action;
-use crate::core::update::{forms, lines, objects, prompts, setup};
+use crate::core::update::{chain_keys, forms, lines, objects, prompts, setup};
 use crate::findings::decide::{menu_keys, rules_keys};
 use crate::findings::explain::keys as explain;
 use crate::input::sequence::printed;
@@ -73,6 +73,7 @@ fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Ef
             crate::plots::keys::handle_key(model, plot, action, effects);
         }
         Some(Modal::Why(_)) => explain::handle_key(model, action, effects),
+        Some(Modal::Chain(_)) => chain_keys::handle_key(model, action, effects),
         Some(Modal::Text(_)) => lines::handle_text_box(model, action, effects),
         Some(Modal::Form(_)) => forms::handle_key(model, event, action, effects),
         Some(Modal::Setup(_)) => setup::handle_key(model, action, effects),
@@ -145,6 +146,7 @@ fn handle_typed(model: &mut Model) {
             | Modal::Text(_)
             | Modal::Plot(_)
             | Modal::Why(_)
+            | Modal::Chain(_)
             | Modal::Setup(_),
         )
         | None => {}

@@ -163,7 +163,8 @@ pub(crate) fn close(model: &mut Model) {
             | Modal::Prompt(_)
             | Modal::Text(_)
             | Modal::Plot(_)
-            | Modal::Why(_),
+            | Modal::Why(_)
+            | Modal::Chain(_),
         )
         | None => {}
     }

@@ -46,6 +46,7 @@ pub mod actions;
 pub mod answers;
 pub mod cached;
 pub mod captures_read;
+pub mod chain_keys;
 pub mod copies;
 pub mod custom;
 pub mod deletions;
@@ -70,7 +71,7 @@ use crate::base::{Effect, Layout, Now, Pane, RowRef, SavedExport, Tab, Tone};
 use crate::core::{Msg, commands};
 use crate::model::{Modal, Model, SEEN_AFTER};
 use crate::text::DetailSubject;
-use crate::{activity, findings, payloads, scans};
+use crate::{activity, chains, findings, payloads, scans};
 use scandeck_wire::contract::{Scan, ScanId, Shared};
 use std::time::Duration;
 
@@ -217,6 +218,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::FindingsRead(purpose, read) => {
             findings_read::handle_findings_read(model, purpose, read, effects)
         }
+        Msg::Chained(made) => chains::keys::handle_chained(model, *made),
         Msg::CapturesRead {
             purpose,
             captures,

@@ -49,6 +49,7 @@ pub(crate) fn handle_mouse(model: &mut Model, event: MouseEvent, effects: &mut V
             (0..STEP)
                 .for_each(|_| lines::handle_text_box(model, Some(Action::Move(action)), effects));
         }
+        Some(Modal::Chain(_)) => crate::chains::keys::walk(model, step.signum() as isize),
         Some(Modal::Why(_)) => crate::findings::explain::keys::scroll(model, step as isize),
         Some(_) => {}
         None => wheel(model, x, y, step),

@@ -42,6 +42,7 @@ pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut V
         },
         ItemAction::Compare => compare(model, effects),
         ItemAction::Why => crate::findings::explain::keys::open(model, effects),
+        ItemAction::Chain => crate::chains::keys::open(model, effects),
         ItemAction::Prove => crate::findings::proof::keys::open(model, effects),
         ItemAction::ScanAgain => scan_again(model),
         ItemAction::Stop => deletions::prompt_stop(model),

@@ -269,6 +269,7 @@ fn word(change: &Change) -> String {
         Change::Off(false) => "turned on".to_owned(),
         Change::DeleteRule(query) => format!("rule {query} deleted"),
         Change::Manual(manual) => format!("manual finding \"{}\"", manual.name),
+        Change::Link(link) => format!("link {} to {}", link.from, link.to),
         Change::Baseline(None) => "baseline removed".to_owned(),
         Change::Baseline(Some(Baseline::Day(day))) => format!("baseline {day}"),
         Change::Baseline(Some(Baseline::Scans(scans))) => {

@@ -4,6 +4,7 @@
 //!   panes ─► [Form] ─► [Help]      esc closes from the right
 //! ```
 
+pub mod chain_box;
 pub mod command_line;
 pub mod decide_menu;
 pub mod rules_box;
@@ -12,7 +13,7 @@ pub mod why_box;
 use crate::base::{Pane, PlotBox, RowRef};
 use crate::forms::Form;
 use crate::list::PopUpList;
-use crate::model::{CommandLine, DecideMenu, RulesBox, WhyBox};
+use crate::model::{ChainBox, CommandLine, DecideMenu, RulesBox, WhyBox};
 use crate::prompts::Prompt;
 use crate::text::{Offers, Recall, TextInput};
 use scandeck_domain::problem::Problem;
@@ -38,6 +39,8 @@ pub enum Modal {
     Plot(PlotBox),
     /// Why a finding is new, changed, absent, reappeared or not retested.
     Why(Box<WhyBox>),
+    /// How an object hangs together with others.
+    Chain(Box<ChainBox>),
     /// The input line of a pane: its filter, or a search.
     Line(Line),
     /// The command line.
@@ -61,6 +64,7 @@ impl Modal {
             | Self::Text(_)
             | Self::Plot(_)
             | Self::Why(_)
+            | Self::Chain(_)
             | Self::Setup(_) => None,
         }
     }

@@ -24,6 +24,7 @@ use imbl::ordmap::DiffItem;
 use super::event::{Baseline, Change, Event, EventId, Subject};
 pub use super::finding_state::{FindingState, ManualFindingState, RuleState};
 use super::identity;
+use crate::chain::RecordedLink;
 use crate::finding::FindingKey;
 use scandeck_wire::contract::Shared;
 use undo::{EventBatch, UndoStep};
@@ -190,6 +191,25 @@ impl TriageState {
             matches!(event.change, Change::Baseline(_)) && self.is_live(event)
         };
         events.iter().rev().find(pins)
+    }
+
+    /// The links that people added in a workspace, in order. A link whose ends this version cannot
+    /// read is left out.
+    pub fn manual_links(&self, workspace: &Shared) -> Vec<RecordedLink> {
+        let events = self.threads.get(&Topic::Workspace(workspace.clone()));
+        let events = events.into_iter().flat_map(|events| events.iter());
+        let live = events.filter(|event| self.is_live(event));
+        live.filter_map(|event| match &event.change {
+            Change::Link(link) => Some(RecordedLink {
+                from: link.from.parse().ok()?,
+                to: link.to.parse().ok()?,
+                reason: link.reason.clone(),
+                who: event.who.clone(),
+                at: event.at,
+            }),
+            _ => None,
+        })
+        .collect()
     }
 
     /// All events, by (clock, id).

@@ -139,6 +139,7 @@ enum SentChange {
     Off(bool),
     DeleteRule(Shared),
     Own(Box<SentManual>),
+    Link(Box<SentLink>),
     Baseline(Option<SentBaseline>),
     Undo,
     Redo,
@@ -202,6 +203,14 @@ struct SentManual {
     cwe: Shared,
     cvss: Option<f64>,
     references: Vec<Shared>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SentLink {
+    from: Shared,
+    to: Shared,
+    reason: Shared,
 }
 
 #[derive(Deserialize)]

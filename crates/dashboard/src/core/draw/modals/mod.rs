@@ -48,6 +48,7 @@ pub(crate) fn draw_modals(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, cache: &mut
             Modal::Text(text) => text_box::draw_text_box(cx, buf, area, text),
             Modal::Plot(plot) => crate::plots::draw::draw_plot(cx, buf, area, *plot, cache),
             Modal::Why(why) => crate::findings::explain::draw::draw_why(cx, buf, area, why, cache),
+            Modal::Chain(open) => crate::chains::draw::draw_chain(cx, buf, area, open, cache),
             Modal::Setup(setup) => setup::draw_setup(cx, buf, area, setup),
             Modal::Command(line) => crate::palette::draw::draw_command(cx, buf, area, line),
             Modal::Line(_) => {}

@@ -222,6 +222,7 @@ fn change_words(change: &Change) -> String {
         Change::Off(false) => "turned on".to_owned(),
         Change::DeleteRule(query) => format!("rule {query} deleted"),
         Change::Manual(own) => format!("manual finding: {}, {}", own.name, own.risk),
+        Change::Link(link) => format!("link {} to {}: {}", link.from, link.to, link.reason),
         Change::Baseline(_) => "baseline".to_owned(),
         Change::Undo => "undo".to_owned(),
         Change::Redo => "redo".to_owned(),

@@ -1,0 +1,78 @@
+//! The chain of an object over the panes: a tree, with the facts of each link below its object.
+
+use crate::model::ChainBox;
+use crate::ui::{Cx, ViewCache, draw_box, draw_lines, format, popup, words, wrap_hanging};
+use ratatui::prelude::{Buffer, Line, Rect, Span};
+use scandeck_domain::chain::ChainLine;
+use scandeck_wire::text;
+
+/// Columns and rows of the frame, and the blanks inside it.
+const FRAME: (u16, u16) = (4, 2);
+
+pub(crate) fn draw_chain(
+    cx: &Cx<'_>,
+    buf: &mut Buffer,
+    area: Rect,
+    open: &ChainBox,
+    cache: &mut ViewCache,
+) {
+    let most = popup(area, area.width, area.height.saturating_sub(2));
+    let width = most.width.saturating_sub(FRAME.0);
+    let rows = usize::from(most.height.saturating_sub(FRAME.1));
+    let wrapped = wrapped_chain(cx, open, width);
+    let first = wrapped.end_of_selected.saturating_sub(rows);
+    let below = if wrapped.lines.len() > rows {
+        let objects = open.lines.iter().filter(|line| line.object.is_some());
+        let count = format::plural(objects.count(), "object");
+        words(format!(" {count} "), cx.theme.dim())
+    } else {
+        Line::default()
+    };
+    let height = (wrapped.lines.len() as u16).saturating_add(FRAME.1);
+    let spot = popup(area, area.width, height);
+    let inner = draw_box(buf, spot, cx.theme, "Chain", below);
+    draw_lines(buf, inner, &wrapped.lines[first..]);
+    cache.measures.plot_rows = (inner.height, 0);
+}
+
+/// The lines in the width of the screen.
+struct WrappedChain {
+    lines: Vec<Line<'static>>,
+    /// The rows up to the end of the selected object and its facts.
+    end_of_selected: usize,
+}
+
+fn wrapped_chain(cx: &Cx<'_>, open: &ChainBox, width: u16) -> WrappedChain {
+    let mut wrapped = WrappedChain {
+        lines: Vec::new(),
+        end_of_selected: 0,
+    };
+    let mut is_of_selected = false;
+    for (at, line) in open.lines.iter().enumerate() {
+        if line.object.is_some() {
+            is_of_selected = at == open.at;
+        }
+        let hang = text::width(&line.branch).min(usize::from(width / 2));
+        let whole = drawn(cx, line, at == open.at);
+        wrapped.lines.extend(wrap_hanging(whole, width, hang));
+        if is_of_selected {
+            wrapped.end_of_selected = wrapped.lines.len();
+        }
+    }
+    wrapped
+}
+
+fn drawn(cx: &Cx<'_>, line: &ChainLine, is_selected: bool) -> Line<'static> {
+    let theme = cx.theme;
+    let style = match (is_selected, &line.object) {
+        (true, _) => theme.selection(true),
+        (false, None) => theme.dim(),
+        (false, Some(_)) if line.is_missing => theme.warn(),
+        (false, Some(_)) => theme.text(),
+    };
+    let shown = cx.shown(&line.text).into_owned();
+    Line::from(vec![
+        Span::styled(line.branch.clone(), theme.dim()),
+        Span::styled(shown, style),
+    ])
+}

@@ -1,0 +1,135 @@
+//! A chain, from the key to the object at its other end.
+
+use crate::base::{FormTag, Pane, Snapshot};
+use crate::testing::{Modal, Size, TestDashboard, finding, table};
+use scandeck_domain::triage::EventWriter;
+use scandeck_wire::contract::{Evidence, Finding, Risk, ScanId};
+
+/// A finding of the finished scan 1 of the first target, with a certificate in its evidence.
+fn app() -> TestDashboard {
+    let mut app = TestDashboard::new();
+    let row = ["Certificate names", "t1.acme.test, api.acme.test"].map(str::to_owned);
+    app.feed(Snapshot::Findings(table([Finding {
+        task_id: Some(ScanId(1)),
+        vuln_evidence: Evidence::table(&["What", "Value"], [Vec::from(row)]),
+        ..finding(1, 1, "Weak key", Risk::High)
+    }])));
+    app.keys("3 home");
+    app
+}
+
+/// The lines of the open chain.
+fn chain(app: &TestDashboard) -> Vec<String> {
+    let Some(Modal::Chain(open)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
+    open.lines.iter().map(|line| line.printed()).collect()
+}
+
+#[test]
+fn finding_leads_to_its_target_and_to_a_host_that_is_none() {
+    let mut app = app();
+    app.keys("&");
+    let lines = chain(&app);
+    assert_eq!(lines[0], "finding #1 Weak key");
+    for part in [
+        "seen: ",
+        "target t1.acme.test",
+        "derived: api.acme.test, which is no target",
+    ] {
+        assert!(
+            lines.iter().any(|line| line.contains(part)),
+            "{part} {lines:#?}"
+        );
+    }
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("finding #1 Weak key"), "{shown}");
+    app.keys("esc");
+    assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn enter_goes_to_the_selected_object() {
+    let mut app = app();
+    app.keys("2 home &");
+    assert_eq!(chain(&app)[0], "target t1.acme.test");
+    app.keys("enter");
+    assert!(app.model.overlay.modals.is_empty());
+    assert_eq!(app.model.navigation.focus.pane, Pane::Targets);
+    assert_eq!(app.selected(Pane::Targets), Some(1));
+}
+
+#[test]
+fn missing_target_opens_the_form_with_its_name() {
+    let mut app = app();
+    app.keys("&");
+    let Some(Modal::Chain(open)) = app.model.overlay.modals.last_mut() else {
+        panic!("no chain")
+    };
+    open.at = open.lines.iter().position(|line| line.is_missing).unwrap();
+    app.keys("n");
+    let Some(Modal::Form(form)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
+    assert_eq!(form.tag, FormTag::NewTargets);
+    assert_eq!(form.fields[0].text(), "api.acme.test");
+}
+
+#[test]
+fn key_moves_over_objects_only_and_creates_nothing_that_is_there() {
+    let mut app = app();
+    app.keys("& down n");
+    let Some(Modal::Chain(open)) = app.model.overlay.modals.last() else {
+        panic!("{}", app.notices())
+    };
+    assert!(open.at > 0 && open.object().is_some(), "{open:?}");
+    assert!(app.notices().contains("nothing is missing here"));
+}
+
+#[test]
+fn other_panes_have_no_chain() {
+    let mut app = app();
+    app.keys("4 : 'chain' enter");
+    assert!(
+        !matches!(app.model.overlay.modals.last(), Some(Modal::Chain(_))),
+        "{}",
+        app.notices()
+    );
+}
+
+#[test]
+fn linked_object_is_in_the_chain_until_the_link_is_undone() {
+    let mut app = app();
+    app.model.findings.triage.writer = Some(EventWriter {
+        who: "ann@box".into(),
+        instance: 7,
+        ..EventWriter::default()
+    });
+    app.keys(": 'link service:db.test:5432 because the file has its password' enter");
+    app.keys("&");
+    let said = "said: service db.test:5432";
+    assert!(
+        chain(&app).iter().any(|line| line.contains(said)),
+        "{:#?} {}",
+        chain(&app),
+        app.notices()
+    );
+    app.keys("esc u &");
+    assert!(!chain(&app).iter().any(|line| line.contains(said)));
+    app.keys("esc : 'link target:x.test' enter");
+    assert!(
+        app.notices().contains("add the reason"),
+        "{}",
+        app.notices()
+    );
+}
+
+#[test]
+fn chain_is_drawn_at_every_size() {
+    for (columns, rows) in [(1, 1), (20, 5), (40, 12), (80, 24), (200, 60)] {
+        let mut app = app();
+        app.model.screen.size = Size { columns, rows };
+        app.keys("& end");
+        app.frame();
+    }
+}
