@@ -24,6 +24,7 @@ use super::http::HttpPage;
 use super::website::secrets;
 use super::{NewFinding, kinds};
 use scandeck_import::{hide_credentials, shorten};
+use scandeck_wire::contract::exchange::{BODY_OF_SECRETS, BODY_OF_USER, body_of_bytes};
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{EvidenceExchange, EvidenceView};
 
@@ -159,13 +160,9 @@ fn body(page: &HttpPage, finding: &NewFinding) -> String {
     let is_binary = page.body.iter().take(MAX_BEGINNING).any(|byte| *byte == 0);
     match () {
         () if page.body.is_empty() => String::new(),
-        () if page.request.is_signed_in => {
-            "[body not kept: the request had the credentials of the scan]".to_owned()
-        }
-        () if secret.any(|start| finding.vuln_id.starts_with(*start)) => {
-            "[body not kept: it may hold secrets]".to_owned()
-        }
-        () if is_binary => format!("[{} bytes that are no text]", page.body.len()),
+        () if page.request.is_signed_in => BODY_OF_USER.to_owned(),
+        () if secret.any(|start| finding.vuln_id.starts_with(*start)) => BODY_OF_SECRETS.to_owned(),
+        () if is_binary => body_of_bytes(page.body.len()),
         () => excerpt(&page.text(), &matches(finding)),
     }
 }
