@@ -8,7 +8,7 @@ use scandeck_wire::contract::Shared;
 use scandeck_wire::text::plural;
 
 /// The end of a text that was cut when it was stored.
-const CUT: char = '…';
+pub(super) const CUT: char = '…';
 /// Most headers of a stored answer.
 const MOST_HEADERS: usize = 40;
 /// Most bytes of a header of a stored answer.
@@ -59,11 +59,16 @@ impl ProofAnswer {
 
     /// The value of the first header of this name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find_map(|line| {
-            let (one, value) = line.split_once(':')?;
-            one.trim()
-                .eq_ignore_ascii_case(name)
-                .then_some(value.trim())
+        let mut all = self.named_values();
+        let found = all.find(|(one, _)| one.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value)
+    }
+
+    /// Names and values of all headers.
+    pub fn named_values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim(), value.trim()))
         })
     }
 
@@ -72,6 +77,11 @@ impl ProofAnswer {
         let lines = self.headers.iter().map(Shared::as_str);
         let lines: Vec<&str> = lines.chain(["", self.body.as_str()]).collect();
         lines.join("\n")
+    }
+
+    /// Whether it has this text, apart from blanks: scanners keep a text of several lines as one.
+    pub fn contains(&self, text: &str) -> bool {
+        one_line(&self.text()).contains(&one_line(text))
     }
 
     pub fn is_success(&self) -> bool {
@@ -109,6 +119,11 @@ impl ProofAnswer {
         }
         words.join(", ")
     }
+}
+
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn start(text: &str, most: usize) -> &str {

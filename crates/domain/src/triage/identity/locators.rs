@@ -435,7 +435,11 @@ mod tests {
                 "method:GET parameter:q route:a.test/x",
             ),
         ] {
-            assert_eq!(table(&headers, &[cells.as_slice()]), expected, "{headers:?}");
+            assert_eq!(
+                table(&headers, &[cells.as_slice()]),
+                expected,
+                "{headers:?}"
+            );
         }
     }
 
