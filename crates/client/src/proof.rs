@@ -2,7 +2,7 @@
 //! without following redirects.
 //!
 //! ```text
-//!   host ─► scope ─► addresses ─► scope ─► a connection to these addresses only ─► ProofAnswer
+//!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to these addresses only ─► ProofAnswer
 //! ```
 
 use std::fmt;
@@ -81,6 +81,9 @@ pub async fn send_proof(
         }
     };
     let allowed = allowed(&name, addresses, scope)?;
+    if let Some(virtual_host) = request.virtual_host() {
+        check_virtual_host(virtual_host, &allowed, scope)?;
+    }
     let http = http_client(request, &name, &allowed).map_err(|error| invalid(&error))?;
     let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| invalid(&error))?;
     let sent = http
@@ -124,6 +127,25 @@ fn allowed(
         (false, _) => Ok(allowed),
         (true, Some(error)) => Err(error),
         (true, None) => Err(invalid(&format!("{name} has no address"))),
+    }
+}
+
+/// Checks the name in the `Host` header, which may lead to another target behind these addresses.
+fn check_virtual_host(
+    written: &str,
+    addresses: &[SocketAddr],
+    scope: &ProofScope,
+) -> ClientResult<()> {
+    let host = Host::parse(written).map_err(|error| invalid(&error))?;
+    let name = host.to_string();
+    match host {
+        Host::Ipv4(ip) => scope.check(&name, Some(IpAddr::V4(ip))),
+        Host::Ipv6(ip) => scope.check(&name, Some(IpAddr::V6(ip))),
+        Host::Domain(_) => {
+            scope.check(&name, None)?;
+            let mut addresses = addresses.iter();
+            addresses.try_for_each(|address| scope.check(&name, Some(address.ip())))
+        }
     }
 }
 
@@ -267,6 +289,28 @@ mod tests {
         let asked = asked.lock().unwrap();
         assert_eq!(asked[0], ("localhost".to_owned(), None));
         assert_eq!(asked.len(), 3, "the name and both of its addresses");
+    }
+
+    #[tokio::test]
+    async fn host_header_out_of_scope_is_not_sent() {
+        let server = MockServer::start().await;
+        let scope = ProofScope::new(|host, _| match host {
+            "127.0.0.1" | "shop.test" => Ok(()),
+            other => Err(format!("{other} is out of scope")),
+        });
+        for (host, is_sent) in [
+            ("shop.test:81", true),
+            ("b.test", false),
+            ("10.0.0.1", false),
+        ] {
+            let message = format!("GET / HTTP/1.1\nHost: {host}\n\n");
+            let row = vec![server.uri(), message];
+            let evidence = Evidence::table(&["URL", "Request"], [row]);
+            let request = ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &[]).unwrap();
+            let sent = send_proof(&request, &scope).await;
+            assert_eq!(sent.is_ok(), is_sent, "{host}");
+        }
+        assert_eq!(server.received_requests().await.unwrap().len(), 1);
     }
 
     #[tokio::test]

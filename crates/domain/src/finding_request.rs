@@ -205,9 +205,14 @@ impl RequestHeader {
         })
     }
 
+    /// Whether it names a virtual host; that of the URL is left out.
+    pub(crate) fn is_host(&self) -> bool {
+        self.name.eq_ignore_ascii_case("host")
+    }
+
     /// Whether curl writes it itself. The name of a virtual host is not the host of the URL.
     fn is_of_curl(&self, of_url: &str) -> bool {
-        match self.name.eq_ignore_ascii_case("host") {
+        match self.is_host() {
             true => without_port(&self.value).eq_ignore_ascii_case(of_url),
             false => OF_CURL
                 .iter()
@@ -272,7 +277,7 @@ fn host(url: &str) -> &str {
     without_port(authority.rsplit('@').next().unwrap_or_default())
 }
 
-fn without_port(authority: &str) -> &str {
+pub(crate) fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::payload::carries_payload;
 use crate::finding::named_enum;
-use crate::finding_request::{FindingRequest, FirstRow, RequestHeader};
+use crate::finding_request::{FindingRequest, FirstRow, RequestHeader, without_port};
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Evidence, Tool};
 use scandeck_wire::secret_names::{hide_parameters, is_secret_name};
@@ -161,6 +161,13 @@ impl ProofRequest {
         self.headers.iter().map(shown).collect()
     }
 
+    /// The name in its `Host` header, if that is not the host of the URL.
+    pub fn virtual_host(&self) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let host = headers.find(|header| header.is_host())?;
+        Some(without_port(&host.value))
+    }
+
     /// The URL without the values of secret parameters.
     pub fn shown_url(&self) -> String {
         hide_parameters(self.url.as_str())
@@ -274,12 +281,18 @@ mod tests {
                 ProofRefusal::Payload,
             ),
             (
+                "GET / HTTP/1.1\nHost: b.test\nHost: c.test\n\n",
+                ProofRefusal::Payload,
+            ),
+            (
                 "GET https://ann:pw@a.test/ HTTP/1.1\n\n",
                 ProofRefusal::Address,
             ),
         ] {
             assert_eq!(plan(text, 170, &[]).unwrap_err(), refusal, "{text}");
         }
+        let named = plan("GET / HTTP/1.1\nHost: b.test:81\n\n", 170, &[]).unwrap();
+        assert_eq!(named.virtual_host(), Some("b.test"));
         let reading = "GET /a HTTP/1.1\n\n";
         assert_eq!(
             plan(reading, 10_003, &[]).unwrap_err(),
