@@ -56,6 +56,14 @@ impl fmt::Debug for ProofScope {
     }
 }
 
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub struct MissingAnswer {
+    pub problem: String,
+    /// Whether the target may have received the request.
+    pub was_sent: bool,
+}
+
 /// Sends the request. The inner error says why the target did not answer.
 ///
 /// # Errors
@@ -63,7 +71,7 @@ impl fmt::Debug for ProofScope {
 pub async fn send_proof(
     request: &ProofRequest,
     scope: &ProofScope,
-) -> ClientResult<Result<ProofAnswer, String>> {
+) -> ClientResult<Result<ProofAnswer, MissingAnswer>> {
     let host = request
         .url
         .host()
@@ -76,7 +84,12 @@ pub async fn send_proof(
             scope.check(domain, None)?;
             match resolve(domain).await {
                 Ok(addresses) => addresses,
-                Err(problem) => return Ok(Err(problem)),
+                Err(problem) => {
+                    return Ok(Err(MissingAnswer {
+                        problem,
+                        was_sent: false,
+                    }));
+                }
             }
         }
     };
@@ -93,7 +106,10 @@ pub async fn send_proof(
         .await;
     Ok(match sent {
         Ok(response) => Ok(read(response).await),
-        Err(error) => Err(Error::from(error).to_string()),
+        Err(error) => Err(MissingAnswer {
+            was_sent: !error.is_connect() && !error.is_builder(),
+            problem: Error::from(error).to_string(),
+        }),
     })
 }
 
@@ -316,7 +332,8 @@ mod tests {
     #[tokio::test]
     async fn target_that_is_down_is_no_error_of_the_request() {
         let sent = send_proof(&planned("http://127.0.0.1:1/"), &everywhere()).await;
-        let problem = sent.unwrap().unwrap_err();
-        assert!(problem.contains("cannot connect"), "{problem}");
+        let missing = sent.unwrap().unwrap_err();
+        assert!(missing.problem.contains("cannot connect"), "{missing:?}");
+        assert!(!missing.was_sent);
     }
 }
