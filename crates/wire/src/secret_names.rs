@@ -42,13 +42,13 @@ const BEFORE: [char; 4] = ['?', '&', '#', ';'];
 
 /// Whether the value of a header or parameter with this name is a secret.
 pub fn is_secret_name(name: &str) -> bool {
-    let name = name.trim().to_lowercase();
+    let lower = name.trim().to_lowercase();
     let is_secret = |word: &str| {
         let has_part = || PARTS.iter().any(|part| word.contains(part));
         !OTHERS.contains(&word) && (WORDS.contains(&word) || has_part())
     };
-    let mut words = name.split(|letter: char| !letter.is_alphanumeric());
-    !PUBLIC.contains(&name.as_str()) && words.any(is_secret)
+    let mut words = lower.split(|letter: char| !letter.is_alphanumeric());
+    !PUBLIC.contains(&lower.as_str()) && words.any(is_secret)
 }
 
 /// A text with [`HIDDEN`] in place of the values of secret parameters of its URL. An encoded name

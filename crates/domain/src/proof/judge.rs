@@ -93,8 +93,8 @@ fn doubt(expected: &ExpectedAnswer, now: &ProofAnswer) -> Option<ProofReason> {
 fn is_cached(answer: &ProofAnswer) -> bool {
     let age = answer.header("age").and_then(|age| age.parse::<u64>().ok());
     let is_hit = |(name, value): (&str, &str)| {
-        let name = name.to_ascii_lowercase();
-        let is_of_cache = name.starts_with("x-cache") || CACHES.contains(&name.as_str());
+        let lower = name.to_ascii_lowercase();
+        let is_of_cache = lower.starts_with("x-cache") || CACHES.contains(&lower.as_str());
         is_of_cache && value.to_ascii_lowercase().contains("hit")
     };
     age.is_some_and(|seconds| seconds > 0) || answer.named_values().any(is_hit)

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::answer::CUT;
+use super::answer::{CUT, one_line};
 use super::{ExpectedAnswer, ProofAnswer, ProofReason};
 use crate::finding::{is_stamped, steady_line, without_volatile};
 
@@ -114,8 +114,9 @@ fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     if then.body == now.body {
         return true;
     }
+    let matched = one_line(&expected.matched);
     let [then_rest, now_rest] =
-        [then, now].map(|answer| answer.body.replace(&expected.matched, ""));
+        [then, now].map(|answer| one_line(&answer.body).replace(&matched, ""));
     let known = match then.is_cut {
         true => then_rest.split(CUT).next().unwrap_or_default(),
         false => &then_rest,
