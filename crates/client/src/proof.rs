@@ -2,7 +2,7 @@
 //! without following redirects.
 //!
 //! ```text
-//!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to these addresses only ─► ProofAnswer
+//!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to them only ─► ProofAnswer
 //! ```
 
 use std::fmt;

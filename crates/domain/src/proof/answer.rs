@@ -9,6 +9,8 @@ use scandeck_wire::text::plural;
 
 /// The end of a text that was cut when it was stored.
 pub(super) const CUT: char = '…';
+/// Stands between the beginning of a body and a later part.
+const GAP: &str = "…\n";
 /// Most headers of a stored answer.
 pub(super) const MOST_HEADERS: usize = 40;
 /// Most bytes of a header of a stored answer.
@@ -41,17 +43,18 @@ impl ProofAnswer {
         let status = first
             .strip_prefix("HTTP/")
             .and_then(|rest| rest.split(' ').nth(1)?.parse::<u16>().ok());
+        let is_cut = message.ends_with(CUT) || body.contains(GAP);
         match status {
             Some(_) => Self {
                 status,
                 headers: lines.map(Shared::from).collect(),
                 body: body.into(),
-                is_cut: message.ends_with(CUT),
+                is_cut,
             },
             // Some tools keep the body alone.
             None => Self {
                 body: message.as_str().into(),
-                is_cut: message.ends_with(CUT),
+                is_cut,
                 ..Self::default()
             },
         }
@@ -163,6 +166,8 @@ mod tests {
         assert_eq!(answer.header("SERVER"), Some("nginx"));
         assert_eq!(answer.body.as_str(), "hello\n\nx");
         assert_eq!(answer.summary(), "200, nginx, 8 bytes");
+        let excerpt = ProofAnswer::parse("HTTP/1.1 200 OK\n\nhello…\nthe end");
+        assert!(excerpt.is_cut && !answer.is_cut);
         let body = ProofAnswer::parse("hello…");
         assert!(body.status.is_none() && body.is_cut);
         assert_eq!(ProofAnswer::parse(""), ProofAnswer::default());
