@@ -59,13 +59,22 @@ pub fn hide_parameters(text: &str) -> String {
     };
     let (path, parameters) = text.split_at(begin);
     let mut shown = path.to_owned();
+    let mut is_hidden = false;
     for part in parameters.split_inclusive(BEFORE) {
-        match part.split_once('=') {
-            Some((name, value)) if name.contains('%') || is_secret_name(name) => {
-                let end = value.trim_end_matches(BEFORE).len();
-                shown.extend([name, "=", HIDDEN, &value[end..]]);
+        let (pair, after) = part.split_at(part.trim_end_matches(BEFORE).len());
+        let name = pair.split_once('=').map(|(name, _)| name);
+        match name.filter(|name| name.contains('%') || is_secret_name(name)) {
+            _ if is_hidden => {}
+            Some(secret) => {
+                shown.extend([secret, "=", HIDDEN]);
+                is_hidden = true;
             }
-            _ => shown.push_str(part),
+            None => shown.push_str(pair),
+        }
+        // The other characters may be part of a value.
+        is_hidden &= !after.ends_with(['&', '#']);
+        if !is_hidden {
+            shown.push_str(after);
         }
     }
     shown
@@ -115,6 +124,8 @@ mod tests {
             ),
             ("/cb#access_token=x=y", "/cb#access_token=•••"),
             ("/?t%6Fken=x&y", "/?t%6Fken=•••&y"),
+            ("/?token=a?b;c=d&e=f", "/?token=•••&e=f"),
+            ("/?next=/x?token=s", "/?next=/x?token=•••"),
             ("/key=1?page=2", "/key=1?page=2"),
             ("text/html; token=1", "text/html; token=1"),
         ] {

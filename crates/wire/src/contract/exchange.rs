@@ -23,8 +23,9 @@ const URL: &str = "URL";
 pub const EXCHANGE_URL: &str = "Exchange URL";
 const REQUEST: &str = "Request";
 const RESPONSE: &str = "Response";
-/// Words in place of a body that the evidence does not keep.
+/// In place of a body that belongs to the user of a scan.
 pub const BODY_OF_USER: &str = "[body not kept: the request had the credentials of the scan]";
+/// In place of a body that may be a secret itself.
 pub const BODY_OF_SECRETS: &str = "[body not kept: it may hold secrets]";
 const BODY_OF_BYTES: &str = " bytes that are no text]";
 
