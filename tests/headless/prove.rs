@@ -58,10 +58,24 @@ async fn proof_is_judged_saved_and_explained() {
     );
     assert_eq!(target.received_requests().await.unwrap().len(), 1);
 
+    assert_eq!(proofs[0]["sent"], true, "{proofs}");
+
+    let moved = ResponseTemplate::new(302).insert_header("location", "/login");
+    target.reset().await;
+    Mock::given(any()).respond_with(moved).mount(&target).await;
+    let doubtful = cli.run(&["findings", "prove", &id]).await;
+    assert!(
+        doubtful.code == 1
+            && doubtful
+                .out
+                .contains("Proof     cannot tell: the target redirects"),
+        "{doubtful:?}"
+    );
+
     target.reset().await;
     let words = cli.does(&["findings", "prove", &id]).await;
     for part in [
-        "Proof     gone: the target no longer has this address\n",
+        "Proof     gone: the target answers 404 or 410 for this URL\n",
         &format!("Next      scandeck findings decide {id} --verdict fixed\n"),
     ] {
         assert!(words.contains(part), "{part}\n{words}");
@@ -69,7 +83,7 @@ async fn proof_is_judged_saved_and_explained() {
     let explained = cli.json(&["findings", "explain", &id]).await;
     assert_eq!(explained["proof"]["outcome"], "gone", "{explained}");
     let events = cli.does(&["triage", "export"]).await;
-    assert_eq!(events.matches(r#""proof":{"#).count(), 2, "{events}");
+    assert_eq!(events.matches(r#""proof":{"#).count(), 3, "{events}");
     cli.does(&["case", "new", "--workspace", "1", "-o", "w.case"])
         .await;
     let shown = cli.does(&["case", "show", "w.case"]).await;
@@ -95,7 +109,9 @@ async fn request_that_writes_or_leaves_the_scope_is_not_sent() {
     let (cli, id) = found("GET", "http://shop.acme.test/").await;
     let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
     assert!(
-        ended.code == 1 && ended.out.contains("out of scope"),
+        ended.code == 1
+            && ended.out.contains("out of scope")
+            && ended.out.contains(r#""sent": false"#),
         "{ended:?}"
     );
     cli.run(&["findings", "prove", "99999"])

@@ -2,7 +2,7 @@
 //! without following redirects.
 //!
 //! ```text
-//!   host ─► scope ─► addresses ─► scope ─► a connection to these addresses only ─► ProofAnswer
+//!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to them only ─► ProofAnswer
 //! ```
 
 use std::fmt;
@@ -56,6 +56,14 @@ impl fmt::Debug for ProofScope {
     }
 }
 
+/// Why there is no answer.
+#[derive(Clone, Debug)]
+pub struct MissingAnswer {
+    pub problem: String,
+    /// Whether the target may have received the request.
+    pub was_sent: bool,
+}
+
 /// Sends the request. The inner error says why the target did not answer.
 ///
 /// # Errors
@@ -63,7 +71,7 @@ impl fmt::Debug for ProofScope {
 pub async fn send_proof(
     request: &ProofRequest,
     scope: &ProofScope,
-) -> ClientResult<Result<ProofAnswer, String>> {
+) -> ClientResult<Result<ProofAnswer, MissingAnswer>> {
     let host = request
         .url
         .host()
@@ -76,11 +84,19 @@ pub async fn send_proof(
             scope.check(domain, None)?;
             match resolve(domain).await {
                 Ok(addresses) => addresses,
-                Err(problem) => return Ok(Err(problem)),
+                Err(problem) => {
+                    return Ok(Err(MissingAnswer {
+                        problem,
+                        was_sent: false,
+                    }));
+                }
             }
         }
     };
     let allowed = allowed(&name, addresses, scope)?;
+    if let Some(virtual_host) = request.virtual_host() {
+        check_virtual_host(virtual_host, &allowed, scope)?;
+    }
     let http = http_client(request, &name, &allowed).map_err(|error| invalid(&error))?;
     let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| invalid(&error))?;
     let sent = http
@@ -90,7 +106,10 @@ pub async fn send_proof(
         .await;
     Ok(match sent {
         Ok(response) => Ok(read(response).await),
-        Err(error) => Err(Error::from(error).to_string()),
+        Err(error) => Err(MissingAnswer {
+            was_sent: !error.is_connect() && !error.is_builder(),
+            problem: Error::from(error).to_string(),
+        }),
     })
 }
 
@@ -124,6 +143,25 @@ fn allowed(
         (false, _) => Ok(allowed),
         (true, Some(error)) => Err(error),
         (true, None) => Err(invalid(&format!("{name} has no address"))),
+    }
+}
+
+/// Checks the name in the `Host` header, which may lead to another target behind these addresses.
+fn check_virtual_host(
+    written: &str,
+    addresses: &[SocketAddr],
+    scope: &ProofScope,
+) -> ClientResult<()> {
+    let host = Host::parse(written).map_err(|error| invalid(&error))?;
+    let name = host.to_string();
+    match host {
+        Host::Ipv4(ip) => scope.check(&name, Some(IpAddr::V4(ip))),
+        Host::Ipv6(ip) => scope.check(&name, Some(IpAddr::V6(ip))),
+        Host::Domain(_) => {
+            scope.check(&name, None)?;
+            let mut addresses = addresses.iter();
+            addresses.try_for_each(|address| scope.check(&name, Some(address.ip())))
+        }
     }
 }
 
@@ -270,9 +308,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn host_header_out_of_scope_is_not_sent() {
+        let server = MockServer::start().await;
+        let scope = ProofScope::new(|host, _| match host {
+            "127.0.0.1" | "shop.test" => Ok(()),
+            other => Err(format!("{other} is out of scope")),
+        });
+        for (host, is_sent) in [
+            ("shop.test:81", true),
+            ("b.test", false),
+            ("10.0.0.1", false),
+        ] {
+            let message = format!("GET / HTTP/1.1\nHost: {host}\n\n");
+            let row = vec![server.uri(), message];
+            let evidence = Evidence::table(&["URL", "Request"], [row]);
+            let request = ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &[]).unwrap();
+            let sent = send_proof(&request, &scope).await;
+            assert_eq!(sent.is_ok(), is_sent, "{host}");
+        }
+        assert_eq!(server.received_requests().await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
     async fn target_that_is_down_is_no_error_of_the_request() {
         let sent = send_proof(&planned("http://127.0.0.1:1/"), &everywhere()).await;
-        let problem = sent.unwrap().unwrap_err();
-        assert!(problem.contains("cannot connect"), "{problem}");
+        let missing = sent.unwrap().unwrap_err();
+        assert!(missing.problem.contains("cannot connect"), "{missing:?}");
+        assert!(!missing.was_sent);
     }
 }

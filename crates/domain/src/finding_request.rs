@@ -12,6 +12,7 @@
 
 use std::fmt::Write;
 
+use scandeck_wire::contract::exchange::EXCHANGE_URL;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Evidence, EvidenceView};
 use scandeck_wire::text::quoted;
@@ -42,6 +43,8 @@ const CUT: char = '…';
 pub(crate) struct FirstRow {
     titles: Vec<String>,
     cells: Vec<String>,
+    /// The table has further rows.
+    pub(crate) has_more: bool,
 }
 
 impl FirstRow {
@@ -49,6 +52,7 @@ impl FirstRow {
         match evidence.view().decoded() {
             EvidenceView::Table { headers, rows } => Some(Self {
                 titles: headers,
+                has_more: rows.len() > 1,
                 cells: rows.into_iter().next()?,
             }),
             EvidenceView::Text(text) => Self::of_text(&text),
@@ -65,6 +69,7 @@ impl FirstRow {
         Some(Self {
             titles: ["Request", "Response"].map(str::to_owned).into(),
             cells: [request, response].map(str::to_owned).into(),
+            has_more: false,
         })
     }
 
@@ -110,7 +115,8 @@ impl FindingRequest {
 
     pub(crate) fn of_row(row: &FirstRow) -> Option<Self> {
         let message = row.cell("Request");
-        let url = row.cell("URL").or_else(|| message.and_then(address));
+        let url = row.cell(EXCHANGE_URL).or_else(|| row.cell("URL"));
+        let url = url.or_else(|| message.and_then(address));
         let mut request = Self {
             method: row
                 .cell("Method")
@@ -125,7 +131,9 @@ impl FindingRequest {
         if request.method.is_empty() {
             request.method = "GET".to_owned();
         }
-        if let Some(origin) = row.cell("Origin sent") {
+        let mut names = request.headers.iter().map(|header| &header.name);
+        let has_origin = names.any(|name| name.eq_ignore_ascii_case("origin"));
+        if let Some(origin) = row.cell("Origin sent").filter(|_| !has_origin) {
             request.headers.push(RequestHeader {
                 name: "Origin".to_owned(),
                 value: origin.to_owned(),
@@ -197,9 +205,14 @@ impl RequestHeader {
         })
     }
 
+    /// Whether it names a virtual host; that of the URL is left out.
+    pub(crate) fn is_host(&self) -> bool {
+        self.name.eq_ignore_ascii_case("host")
+    }
+
     /// Whether curl writes it itself. The name of a virtual host is not the host of the URL.
     fn is_of_curl(&self, of_url: &str) -> bool {
-        match self.name.eq_ignore_ascii_case("host") {
+        match self.is_host() {
             true => without_port(&self.value).eq_ignore_ascii_case(of_url),
             false => OF_CURL
                 .iter()
@@ -264,7 +277,7 @@ fn host(url: &str) -> &str {
     without_port(authority.rsplit('@').next().unwrap_or_default())
 }
 
-fn without_port(authority: &str) -> &str {
+pub(crate) fn without_port(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
@@ -306,6 +319,17 @@ mod tests {
                         --url 'http://a.test/.git/HEAD'";
         assert_eq!(found, expected);
         assert!(command(&["Request"], &["OPTIONS http://a.test/"]).contains("-X 'OPTIONS'"));
+        let with_exchange = command(
+            &["URL", "Origin sent", "Request", "Response"],
+            &[
+                "http://a.test/",
+                "https://b.test",
+                "GET / HTTP/1.1\norigin: https://b.test",
+                "HTTP/1.1 200 OK",
+            ],
+        );
+        let origins = with_exchange.to_lowercase();
+        assert_eq!(origins.matches("origin:").count(), 1, "{with_exchange}");
     }
 
     #[test]
@@ -342,7 +366,7 @@ mod tests {
     fn own_exchange_gives_the_request_to_the_target() {
         let request = "GET /.env HTTP/1.1\nhost: 127.0.0.1:8080\naccept: */*\nx-team-token: •••";
         let found = command(
-            &["Request", "Status", "URL", "Request", "Response"],
+            &["Request", "Status", EXCHANGE_URL, "Request", "Response"],
             &[
                 "GET http://127.0.0.1:8080/.env",
                 "200",

@@ -1,5 +1,6 @@
 //! What both wings share: the wire types of the API, cleaning of outside text, SQLite files, the
-//! numbers of data formats, the times of schedules, and the user's files and directories.
+//! numbers of data formats, the names of secrets, the times of schedules, and the user's files and
+//! directories.
 //!
 //! ```text
 //!   bytes of the service ─► contract (serde types) ─► text::clean ─► terminal
@@ -12,6 +13,7 @@ pub mod data_format;
 pub mod input_files;
 pub mod login;
 pub mod recurrence;
+pub mod secret_names;
 pub mod sqlite;
 pub mod text;
 

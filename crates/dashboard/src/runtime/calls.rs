@@ -155,7 +155,8 @@ fn not_replayed(error: scandeck_client::Error) -> Problem {
 async fn prove(planned: &PlannedProof) -> Result<FindingProof, Problem> {
     let (request, expected) = (&planned.request, &planned.expected);
     let received = send_proof(request, &scope_of_proofs()?).await?;
-    Ok(FindingProof::new(request, expected, received))
+    let answer = received.map_err(|missing| missing.problem);
+    Ok(FindingProof::new(request, expected, answer))
 }
 
 fn scope_of_proofs() -> Result<ProofScope, Problem> {

@@ -22,4 +22,4 @@ pub use presence::Presence;
 pub use presence_reason::PresenceReason;
 pub use retest_gap::RetestGap;
 pub use scandeck_wire::contract::verdict::{Reason, Verdict};
-pub use volatile::without_volatile;
+pub use volatile::{is_stamped, steady_line, without_volatile};

@@ -35,3 +35,61 @@ pub fn without_volatile(text: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(text),
     }
 }
+
+/// Headers whose values are ignored.
+const STAMPED: [&str; 16] = [
+    "date",
+    "expires",
+    "last-modified",
+    "age",
+    "etag",
+    "host",
+    "location",
+    "content-length",
+    "x-request-id",
+    "x-correlation-id",
+    "x-trace-id",
+    "x-amz-cf-id",
+    "x-runtime",
+    "cf-ray",
+    "server-timing",
+    "via",
+];
+
+/// Whether the value of this header says nothing about a finding.
+pub fn is_stamped(name: &str) -> bool {
+    STAMPED
+        .iter()
+        .any(|stamped| name.eq_ignore_ascii_case(stamped))
+}
+
+/// A line of a message without values that differ between two answers of an unchanged server.
+pub fn steady_line(line: &str) -> String {
+    if let Some((name, value)) = line.split_once(':') {
+        let name = name.trim();
+        if is_stamped(name) {
+            return format!("{}:", name.to_lowercase());
+        }
+        if name.eq_ignore_ascii_case("set-cookie") {
+            return format!("set-cookie:{}", cookie(value));
+        }
+    }
+    without_volatile(line).into_owned()
+}
+
+/// Name and attributes of a cookie without values.
+fn cookie(value: &str) -> String {
+    let mut parts = value.split(';').map(str::trim);
+    let name = parts
+        .next()
+        .and_then(|pair| pair.split('=').next())
+        .unwrap_or_default();
+    let attributes = parts.map(|part| match part.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("samesite") => format!("{name}={value}"),
+        Some((name, _)) => name.to_owned(),
+        None => part.to_owned(),
+    });
+    let mut attributes: Vec<String> = attributes.map(|part| part.to_lowercase()).collect();
+    attributes.sort();
+    format!("{name};{}", attributes.join(";"))
+}

@@ -1,18 +1,20 @@
 //! An answer of a target: that in the evidence, or that to a request that was sent again.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use scandeck_wire::contract::Shared;
+use scandeck_wire::contract::scan::HIDDEN;
+use scandeck_wire::secret_names::{hide_parameters, is_secret_name};
 use scandeck_wire::text::plural;
 
 /// The end of a text that was cut when it was stored.
-const CUT: char = '…';
+pub(super) const CUT: char = '…';
+/// Stands between the beginning of a body and a later part.
+const GAP: &str = "…\n";
 /// Most headers of a stored answer.
-const MOST_HEADERS: usize = 40;
+pub(super) const MOST_HEADERS: usize = 40;
 /// Most bytes of a header of a stored answer.
-const MOST_HEADER: usize = 300;
+pub(super) const MOST_HEADER: usize = 300;
 /// Most bytes of the body of a stored answer.
 const MOST_BODY: usize = 4 * 1024;
 
@@ -41,17 +43,18 @@ impl ProofAnswer {
         let status = first
             .strip_prefix("HTTP/")
             .and_then(|rest| rest.split(' ').nth(1)?.parse::<u16>().ok());
+        let is_cut = message.ends_with(CUT) || body.contains(GAP);
         match status {
             Some(_) => Self {
                 status,
                 headers: lines.map(Shared::from).collect(),
                 body: body.into(),
-                is_cut: message.ends_with(CUT),
+                is_cut,
             },
             // Some tools keep the body alone.
             None => Self {
                 body: message.as_str().into(),
-                is_cut: message.ends_with(CUT),
+                is_cut,
                 ..Self::default()
             },
         }
@@ -59,11 +62,16 @@ impl ProofAnswer {
 
     /// The value of the first header of this name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find_map(|line| {
-            let (one, value) = line.split_once(':')?;
-            one.trim()
-                .eq_ignore_ascii_case(name)
-                .then_some(value.trim())
+        let mut all = self.named_values();
+        let found = all.find(|(one, _)| one.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value)
+    }
+
+    /// Names and values of all headers.
+    pub fn named_values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.iter().filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim(), value.trim()))
         })
     }
 
@@ -74,11 +82,16 @@ impl ProofAnswer {
         lines.join("\n")
     }
 
+    /// Whether it has this text, apart from blanks: scanners keep a text of several lines as one.
+    pub fn contains(&self, text: &str) -> bool {
+        one_line(&self.text()).contains(&one_line(text))
+    }
+
     pub fn is_success(&self) -> bool {
         matches!(self.status, Some(200..=299))
     }
 
-    /// The answer with the limits of stored ones, and without the values of cookies.
+    /// The answer with the limits of stored ones, and without the values of secrets in its headers.
     #[must_use]
     pub fn bounded(&self) -> Self {
         let body = start(&self.body, MOST_BODY);
@@ -93,6 +106,16 @@ impl ProofAnswer {
         }
     }
 
+    /// The answer without its body.
+    #[must_use]
+    pub fn without_body(self) -> Self {
+        Self {
+            is_cut: self.is_cut || !self.body.is_empty(),
+            body: Shared::default(),
+            ..self
+        }
+    }
+
     /// `200, nginx, text/html, 1,234 bytes`
     pub fn summary(&self) -> String {
         let status = self
@@ -100,7 +123,7 @@ impl ProofAnswer {
             .map_or_else(|| "status unknown".to_owned(), |code| code.to_string());
         let mut words = vec![status];
         for name in ["location", "server", "content-type"] {
-            words.extend(self.header(name).map(str::to_owned));
+            words.extend(self.header(name).map(hide_parameters));
         }
         if !self.body.is_empty() {
             let at_least = if self.is_cut { "at least " } else { "" };
@@ -111,18 +134,24 @@ impl ProofAnswer {
     }
 }
 
-fn start(text: &str, most: usize) -> &str {
+pub(super) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ")
+}
+
+pub(super) fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// The line of a header; of a cookie, the name alone.
-fn hidden(line: &str) -> Cow<'_, str> {
+/// The line of a header without its secrets; of a cookie, the name alone.
+fn hidden(line: &str) -> String {
     match line.split_once(':') {
         Some((name, value)) if name.trim().eq_ignore_ascii_case("set-cookie") => {
             let cookie = value.split(['=', ';']).next().unwrap_or_default().trim();
-            Cow::Owned(format!("{name}: {cookie}=•••"))
+            format!("{name}: {cookie}={HIDDEN}")
         }
-        _ => Cow::Borrowed(line),
+        Some((name, _)) if is_secret_name(name) => format!("{name}: {HIDDEN}"),
+        _ => hide_parameters(line),
     }
 }
 
@@ -137,21 +166,38 @@ mod tests {
         assert_eq!(answer.header("SERVER"), Some("nginx"));
         assert_eq!(answer.body.as_str(), "hello\n\nx");
         assert_eq!(answer.summary(), "200, nginx, 8 bytes");
+        let excerpt = ProofAnswer::parse("HTTP/1.1 200 OK\n\nhello…\nthe end");
+        assert!(excerpt.is_cut && !answer.is_cut);
         let body = ProofAnswer::parse("hello…");
         assert!(body.status.is_none() && body.is_cut);
         assert_eq!(ProofAnswer::parse(""), ProofAnswer::default());
     }
 
     #[test]
-    fn stored_answer_is_bounded_and_has_no_cookie() {
+    fn stored_answer_is_bounded_and_has_no_secret() {
         let answer = ProofAnswer {
-            headers: vec!["Set-Cookie: sid=s3cret; Path=/".into(), "A: b".into()],
+            headers: vec![
+                "Set-Cookie: sid=s3cret; Path=/".into(),
+                "A: b".into(),
+                "X-Csrf-Token: s3cret".into(),
+                "Location: /cb?code=1&access_token=s3cret".into(),
+            ],
             body: "é".repeat(MOST_BODY).into(),
             ..ProofAnswer::default()
         };
         let stored = answer.bounded();
-        assert_eq!(stored.headers, ["Set-Cookie: sid=•••", "A: b"]);
+        assert_eq!(
+            stored.headers,
+            [
+                "Set-Cookie: sid=•••",
+                "A: b",
+                "X-Csrf-Token: •••",
+                "Location: /cb?code=1&access_token=•••"
+            ]
+        );
         assert!(stored.is_cut && stored.body.len() <= MOST_BODY);
         assert_eq!(stored.bounded(), stored);
+        let bare = answer.without_body();
+        assert!(bare.is_cut && bare.body.is_empty());
     }
 }

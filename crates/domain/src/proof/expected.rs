@@ -2,7 +2,8 @@
 
 use super::ProofAnswer;
 use crate::finding_request::{FirstRow, RequestHeader};
-use scandeck_wire::contract::Evidence;
+use scandeck_wire::contract::exchange::is_placeholder;
+use scandeck_wire::contract::{Evidence, Shared};
 
 /// Columns with the text that proves a finding.
 const MATCHED: [&str; 2] = ["Matched", "Text"];
@@ -20,6 +21,10 @@ pub struct ExpectedAnswer {
     pub matched: String,
     /// Headers of the answer that prove the finding.
     pub headers: Vec<RequestHeader>,
+    /// Name of the header whose absence proves the finding.
+    pub missing: Option<String>,
+    /// The evidence has more rows than the one whose request is sent.
+    pub has_other_places: bool,
 }
 
 impl ExpectedAnswer {
@@ -34,10 +39,20 @@ impl ExpectedAnswer {
             .unwrap_or_default();
         let status = row.cell("Status").and_then(|cell| cell.parse::<u16>().ok());
         answer.status = answer.status.or(status);
+        if is_placeholder(&answer.body) {
+            answer.body = Shared::default();
+            answer.is_cut = true;
+        }
         let matched = MATCHED.iter().find_map(|title| row.cell(title));
+        let (missing, named) = match named_header(&row) {
+            Some(header) if header.value.eq_ignore_ascii_case(ABSENT) => (Some(header.name), None),
+            named => (None, named),
+        };
         Self {
             matched: matched.unwrap_or_default().to_owned(),
-            headers: headers(&row),
+            headers: named.into_iter().chain(headers(&row)).collect(),
+            missing,
+            has_other_places: row.has_more,
             answer,
         }
     }
@@ -47,7 +62,7 @@ impl ExpectedAnswer {
     pub fn proof(&self) -> Option<&str> {
         let is_long = self.matched.chars().nth(FEWEST - 1).is_some();
         let is_open = !self.has_message() || self.answer.is_cut;
-        let is_proof = is_long && (is_open || self.answer.text().contains(&self.matched));
+        let is_proof = is_long && (is_open || self.answer.contains(&self.matched));
         is_proof.then_some(self.matched.as_str())
     }
 
@@ -60,23 +75,26 @@ impl ExpectedAnswer {
         self.answer.status.is_some()
             || !self.answer.body.is_empty()
             || !self.headers.is_empty()
+            || self.missing.is_some()
             || !self.matched.is_empty()
     }
 }
 
-/// The headers that columns name: `Header` with `Value`, or the header itself.
+/// The header that the columns `Header` and `Value` name. Own checks add the reason to the name:
+/// `content-security-policy ('unsafe-inline')`.
+fn named_header(row: &FirstRow) -> Option<RequestHeader> {
+    let name = row.cell("Header")?.split_whitespace().next()?;
+    Some(header(name, row.cell("Value")?))
+}
+
+/// The headers that columns are named after.
 fn headers(row: &FirstRow) -> Vec<RequestHeader> {
     let of_column = |(title, value): (&str, &str)| {
         let is_header = SHORT_HEADERS.contains(&title) || is_header_name(title);
         let is_named = is_header && !value.is_empty() && !value.eq_ignore_ascii_case(ABSENT);
         is_named.then(|| header(title, value))
     };
-    let named = row.cell("Header").zip(row.cell("Value"));
-    let named = named.map(|(name, value)| header(name, value));
-    named
-        .into_iter()
-        .chain(row.cells().filter_map(of_column))
-        .collect()
+    row.cells().filter_map(of_column).collect()
 }
 
 fn header(name: &str, value: &str) -> RequestHeader {
@@ -125,6 +143,27 @@ mod tests {
             &["http://a.test/", "Cache-Control", "public"],
         );
         assert_eq!(cache.headers, [header("Cache-Control", "public")]);
+        let policy = expected(
+            &["URL", "Header", "Value"],
+            &[
+                "http://a.test/",
+                "content-security-policy ('unsafe-inline')",
+                "script-src 'unsafe-inline'",
+            ],
+        );
+        assert_eq!(
+            policy.headers,
+            [header(
+                "content-security-policy",
+                "script-src 'unsafe-inline'"
+            )]
+        );
+        let missing = expected(
+            &["URL", "Header", "Value"],
+            &["http://a.test/", "content-security-policy", "absent"],
+        );
+        assert_eq!(missing.missing.as_deref(), Some("content-security-policy"));
+        assert!(missing.headers.is_empty() && missing.is_comparable());
         assert!(!expected(&["URL"], &["http://a.test/"]).is_comparable());
         let error = expected(
             &["URL", "Status", "Text"],

@@ -2,41 +2,53 @@
 //!
 //! ```text
 //!   rate limit, cache, redirect, error, refused access ─► cannot tell
-//!   the matched text or header is there ────────────────► still there
-//!   not found, or the same page without it ─────────────► gone
 //!   log-in page, soft 404, other host, language, page ──► cannot tell
+//!   the matched text or header is there ────────────────► still there
+//!   not found, or the same page without it ─────────────► gone, if the evidence has no other place
 //! ```
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{ExpectedAnswer, ProofAnswer, ProofReason};
+use super::page::{is_other_server, is_same_answer, is_same_text, page_doubt};
+use super::{ExpectedAnswer, ProofAnswer, ProofOutcome, ProofReason};
 use crate::finding::without_volatile;
+use crate::finding_request::RequestHeader;
 
 /// Fewest letters of a matched text without its volatile parts.
 const FEWEST_LETTERS: usize = 4;
-/// Part of the words of two pages that are equal if they are the same page, in percent.
-const ALIKE: usize = 60;
+/// Headers that say that a cache answered, in addition to those that begin with `x-cache`.
+const CACHES: [&str; 4] = [
+    "cache-status",
+    "cf-cache-status",
+    "x-proxy-cache",
+    "x-vercel-cache",
+];
+/// Headers that protect: an answer without them is no better than one with a wrong value.
+const PROTECTING: [&str; 5] = [
+    "content-security-policy",
+    "strict-transport-security",
+    "x-content-type-options",
+    "referrer-policy",
+    "x-frame-options",
+];
 
-static PASSWORD_FIELD: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?i)<input[^>]+type\s*=\s*["']?password"#).ok());
-static LANGUAGE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?i)<html[^>]+lang\s*=\s*["']?([a-z]{2})"#).ok());
-/// A page that says that it does not exist, in its title or its first heading.
-static NOT_FOUND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let english = "404|not found|does not exist|no longer (?:exists|available)";
-    let others = "nicht gefunden|introuvable|no encontrad";
-    Regex::new(&format!(
-        r"(?i)<(?:title|h1)[^>]*>[^<]*(?:{english}|{others})"
-    ))
-    .ok()
-});
+/// Elements that replace the header whose name begins like this.
+static META: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)<meta[^>]+(content-security-policy|referrer)").ok());
 
 /// Why the finding is still there, gone, or neither can be told. `is_anonymous`: credentials of the
 /// request in the evidence were not sent.
 pub fn judge(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> ProofReason {
+    let reason = judge_place(expected, now, is_anonymous);
+    match reason.outcome() {
+        ProofOutcome::Gone if expected.has_other_places => ProofReason::OtherPlaces,
+        _ => reason,
+    }
+}
+
+fn judge_place(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> ProofReason {
     if let Some(doubt) = doubt(expected, now) {
         return doubt;
     }
@@ -45,10 +57,15 @@ pub fn judge(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -
         Some(status) => now.status == Some(status),
         None => now.is_success(),
     };
-    if has_same_status {
-        proven(expected, now).unwrap_or_else(|| absent(expected, now, is_anonymous))
-    } else {
-        other_status(expected, now, is_anonymous)
+    if !has_same_status {
+        return other_status(expected, now, is_anonymous);
+    }
+    let other_page = page_doubt(expected, now);
+    match proven(expected, now) {
+        Some(reason) => other_page.unwrap_or(reason),
+        None => other_page
+            .or(is_anonymous.then_some(ProofReason::CredentialsLeftOut))
+            .unwrap_or_else(|| absent(expected, now)),
     }
 }
 
@@ -75,39 +92,30 @@ fn doubt(expected: &ExpectedAnswer, now: &ProofAnswer) -> Option<ProofReason> {
 /// Whether a cache answered.
 fn is_cached(answer: &ProofAnswer) -> bool {
     let age = answer.header("age").and_then(|age| age.parse::<u64>().ok());
-    let is_hit = |name: &&str| {
-        let value = answer.header(name).unwrap_or_default();
-        value.to_ascii_lowercase().contains("hit")
+    let is_hit = |(name, value): (&str, &str)| {
+        let lower = name.to_ascii_lowercase();
+        let is_of_cache = lower.starts_with("x-cache") || CACHES.contains(&lower.as_str());
+        is_of_cache && value.to_ascii_lowercase().contains("hit")
     };
-    age.is_some_and(|seconds| seconds > 0)
-        || ["x-cache", "x-cache-status", "cf-cache-status"]
-            .iter()
-            .any(is_hit)
+    age.is_some_and(|seconds| seconds > 0) || answer.named_values().any(is_hit)
 }
 
 /// Why it is still there, if the answer shows it.
 fn proven(expected: &ExpectedAnswer, now: &ProofAnswer) -> Option<ProofReason> {
     if let Some(matched) = expected.proof() {
-        return contains(now, matched).then_some(ProofReason::MatchedText);
+        return now.contains(matched).then_some(ProofReason::MatchedText);
+    }
+    if let Some(name) = &expected.missing {
+        let is_missing = !has_header(now, name) && !is_replaced(name, now);
+        return is_missing.then_some(ProofReason::StillMissing);
     }
     if !expected.headers.is_empty() {
-        let is_same = |name: &str, value: &str| {
-            let found = now.header(name).map(joined);
-            found.is_some_and(|found| found == joined(value))
-        };
-        return expected
-            .headers
-            .iter()
-            .all(|header| is_same(&header.name, &header.value))
+        let mut headers = expected.headers.iter();
+        return headers
+            .all(|header| is_same_header(header, now))
             .then_some(ProofReason::SameHeader);
     }
-    let then = &expected.answer;
-    let is_same = !then.body.is_empty()
-        && !then.is_cut
-        && !now.is_cut
-        && then.header("server") == now.header("server")
-        && without_volatile(&then.body) == without_volatile(&now.body);
-    is_same.then_some(ProofReason::SameAnswer)
+    is_same_answer(&expected.answer, now).then_some(ProofReason::SameAnswer)
 }
 
 /// The answer has another status than that in the evidence.
@@ -115,9 +123,10 @@ fn other_status(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool
     let then = &expected.answer;
     let is_echoed = expected
         .proof()
-        .is_some_and(|matched| contains(now, matched));
+        .is_some_and(|matched| now.contains(matched));
+    let has_lost_server = then.header("server").is_some() && now.header("server").is_none();
     match now.status {
-        Some(404 | 410) if is_other_server(then, now) => ProofReason::OtherHost,
+        Some(404 | 410) if has_lost_server || is_other_server(then, now) => ProofReason::OtherHost,
         Some(404 | 410) if is_anonymous => ProofReason::CredentialsLeftOut,
         Some(404 | 410) if !is_echoed && (then.status.is_none() || then.is_success()) => {
             ProofReason::NotFound
@@ -126,45 +135,34 @@ fn other_status(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool
     }
 }
 
-/// The answer has the status of that in the evidence, but not what proved the finding.
-fn absent(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> ProofReason {
+/// The answer has the status and the page of that in the evidence, but not what proved the finding.
+fn absent(expected: &ExpectedAnswer, now: &ProofAnswer) -> ProofReason {
     let then = &expected.answer;
-    let is_alike = is_alike(&then.body, &now.body);
-    let is_other_page = !then.body.is_empty() && !is_alike;
-    let is_new =
-        |pattern: Option<&Regex>| matches(pattern, &now.body) && !matches(pattern, &then.body);
-    if is_new(PASSWORD_FIELD.as_ref()) {
-        return ProofReason::LoginPage;
-    }
-    if is_anonymous {
-        return ProofReason::CredentialsLeftOut;
-    }
-    if now.is_success() && is_new(NOT_FOUND.as_ref()) {
-        return ProofReason::SoftNotFound;
-    }
-    if is_other_page && is_other_server(then, now) {
-        return ProofReason::OtherHost;
-    }
-    if is_other_language(then, now) {
-        return ProofReason::OtherLanguage;
-    }
     if let Some(matched) = expected.proof() {
         return match () {
             () if !expected.has_message() => ProofReason::NoAnswer,
             () if now.is_cut => ProofReason::CutAnswer,
-            () if is_other_page => ProofReason::OtherPage,
+            () if is_unreadable(now) => ProofReason::Unreadable,
+            // The evidence does not show that this text was ever in an answer.
+            () if !then.contains(matched) => ProofReason::MatchedUnknown,
             // Another token in the same place may be the same weakness.
+            () if has_similar(now, matched) => ProofReason::MatchedUnknown,
             () if !has_letters(matched) && is_same_text(then, now) => ProofReason::MatchedUnknown,
             () => ProofReason::NoMatchedText,
         };
     }
+    if let Some(name) = &expected.missing {
+        return match has_header(now, name) {
+            true => ProofReason::HeaderAdded,
+            false => ProofReason::HeaderReplaced,
+        };
+    }
     if !expected.headers.is_empty() {
-        let is_there = |name: &str| now.header(name).is_some();
+        let mut headers = expected.headers.iter();
+        let is_there = headers.any(|header| has_header(now, &header.name));
         return match () {
-            () if is_other_page => ProofReason::OtherPage,
-            () if expected.headers.iter().any(|header| is_there(&header.name)) => {
-                ProofReason::OtherValue
-            }
+            () if is_there => ProofReason::OtherValue,
+            () if expected.headers.iter().any(is_protecting) => ProofReason::HeaderRemoved,
             () => ProofReason::NoHeader,
         };
     }
@@ -174,17 +172,62 @@ fn absent(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> P
     }
 }
 
-/// Whether an answer contains a text, apart from blanks and parts that vary in every answer.
-fn contains(answer: &ProofAnswer, matched: &str) -> bool {
-    let (text, part) = (one_line(&answer.text()), one_line(matched));
-    text.contains(&part)
-        || has_letters(&part) && without_volatile(&text).contains(&*without_volatile(&part))
+fn is_protecting(header: &RequestHeader) -> bool {
+    PROTECTING.contains(&header.name.to_ascii_lowercase().as_str())
 }
 
-/// Scanners keep a text of several lines as one.
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ")
+fn has_header(answer: &ProofAnswer, name: &str) -> bool {
+    answer.header(name).is_some_and(|value| !value.is_empty())
+}
+
+/// Whether the answer has this header with this value. Own checks add the reason in parentheses to
+/// the value of headers that protect: `max-age=300 (…)`.
+fn is_same_header(header: &RequestHeader, now: &ProofAnswer) -> bool {
+    let of_name = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case(&header.name);
+    let found: Vec<&str> = now
+        .named_values()
+        .filter(of_name)
+        .map(|(_, value)| value)
+        .collect();
+    let (wanted, all) = (joined(&header.value), joined(&found.join(",")));
+    let reason = wanted.strip_prefix(&all).filter(|_| is_protecting(header));
+    !found.is_empty()
+        && (wanted == all
+            || reason.is_some_and(|rest| rest.starts_with(" (") && rest.ends_with(')')))
+}
+
+/// Whether something else may do what a missing header does.
+fn is_replaced(name: &str, now: &ProofAnswer) -> bool {
+    let has_ancestors = |(one, value): (&str, &str)| {
+        one.eq_ignore_ascii_case("content-security-policy")
+            && value.to_ascii_lowercase().contains("frame-ancestors")
+    };
+    let lower = name.to_ascii_lowercase();
+    let is_named = |word: &str| lower.starts_with(&word.to_ascii_lowercase());
+    let has_element = |pattern: &Regex| {
+        let mut elements = pattern.captures_iter(&now.body);
+        elements.any(|found| found.get(1).is_some_and(|word| is_named(word.as_str())))
+    };
+    match lower.as_str() {
+        "x-frame-options" => now.named_values().any(has_ancestors),
+        _ => META.as_ref().is_some_and(has_element),
+    }
+}
+
+/// Whether the body is compressed, or in another encoding than UTF-8.
+fn is_unreadable(answer: &ProofAnswer) -> bool {
+    let coding = answer.header("content-encoding");
+    coding.is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))
+        || answer.body.contains(['\u{fffd}', '\0'])
+}
+
+/// Whether the answer has the text apart from parts that vary in every answer.
+fn has_similar(answer: &ProofAnswer, matched: &str) -> bool {
+    let steady = ProofAnswer {
+        body: without_volatile(&answer.text()).into_owned().into(),
+        ..ProofAnswer::default()
+    };
+    has_letters(matched) && steady.contains(&without_volatile(matched))
 }
 
 /// Whether letters remain of a text without its volatile parts.
@@ -194,67 +237,8 @@ fn has_letters(text: &str) -> bool {
     letters.count() >= FEWEST_LETTERS
 }
 
-fn is_same_text(then: &ProofAnswer, now: &ProofAnswer) -> bool {
-    without_volatile(&then.body) == without_volatile(&now.body)
-}
-
 /// The parts of a value in lower case, without blanks between them.
 fn joined(value: &str) -> String {
     let parts: Vec<&str> = value.split(',').map(str::trim).collect();
     parts.join(",").to_ascii_lowercase()
-}
-
-fn matches(pattern: Option<&Regex>, text: &str) -> bool {
-    pattern.is_some_and(|pattern| pattern.is_match(text))
-}
-
-/// Whether both answers name a server, and another one.
-fn is_other_server(then: &ProofAnswer, now: &ProofAnswer) -> bool {
-    let product = |answer: &ProofAnswer| {
-        let value = answer.header("server")?;
-        let name = value.split(['/', ' ']).next().unwrap_or_default();
-        Some(name.to_ascii_lowercase())
-    };
-    product(then)
-        .zip(product(now))
-        .is_some_and(|(then, now)| then != now)
-}
-
-/// Whether both answers name a language, and another one.
-fn is_other_language(then: &ProofAnswer, now: &ProofAnswer) -> bool {
-    let language = |answer: &ProofAnswer| {
-        let named = answer.header("content-language").and_then(|it| it.get(..2));
-        let in_page = || {
-            let found = LANGUAGE.as_ref()?.captures(&answer.body)?;
-            Some(found.get(1)?.as_str())
-        };
-        named.or_else(in_page).map(str::to_ascii_lowercase)
-    };
-    language(then)
-        .zip(language(now))
-        .is_some_and(|(then, now)| then != now)
-}
-
-/// Whether most words of the earlier text are in the later one, those of the markup included. The
-/// evidence may have the beginning of the page alone.
-fn is_alike(then: &str, now: &str) -> bool {
-    let (steady_then, steady_now) = (without_volatile(then), without_volatile(now));
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for word in words(&steady_now) {
-        *counts.entry(word).or_default() += 1;
-    }
-    let (mut all, mut equal) = (0, 0);
-    for word in words(&steady_then) {
-        all += 1;
-        if let Some(count) = counts.get_mut(word).filter(|count| **count > 0) {
-            *count -= 1;
-            equal += 1;
-        }
-    }
-    equal * 100 >= ALIKE * all
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|letter: char| !letter.is_alphabetic());
-    words.filter(|word| !word.is_empty())
 }

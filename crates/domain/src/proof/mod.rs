@@ -14,6 +14,9 @@ mod expected;
 mod judge;
 #[cfg(test)]
 mod judge_tests;
+mod page;
+#[cfg(test)]
+mod page_tests;
 mod payload;
 mod record;
 mod request;

@@ -1,4 +1,4 @@
-//! Whether a request carries a payload: something that an attack tool put into it.
+//! Whether a request may carry a payload: something that an attack tool put into it.
 
 use percent_encoding::percent_decode_str;
 
@@ -32,22 +32,26 @@ const BROWSER_HEADERS: [&str; 8] = [
     "sec-fetch-site",
     "upgrade-insecure-requests",
 ];
-/// Headers that make some servers see another method or address.
-const OVERRIDES: [&str; 5] = [
+/// Headers that make some servers see another method, host or address.
+const OVERRIDES: [&str; 7] = [
     "x-http-method-override",
     "x-http-method",
     "x-method-override",
     "x-original-url",
     "x-rewrite-url",
+    "x-forwarded-host",
+    "forwarded",
 ];
 /// Characters that the addresses of pages do not have, but payloads do.
 const MARKS: &[char] = &[
     '\'', '"', '<', '>', ';', '(', ')', '{', '}', '[', ']', '|', '$', '`', '\\', '*', '^',
 ];
+/// Those of [`MARKS`] that the headers of browsers do not have either.
+const BROWSER_MARKS: &[char] = &['\'', '<', '>', '{', '$', '`', '\\'];
 /// Codings of percent signs that are removed.
 const DECODINGS: usize = 3;
 
-/// Whether the request of a finding carries a payload. In doubt it does, as of an unknown tool.
+/// Whether the request of a finding may carry a payload. In doubt it does, as of an unknown tool.
 pub(super) fn carries_payload(
     request: &FindingRequest,
     row: &FirstRow,
@@ -59,6 +63,7 @@ pub(super) fn carries_payload(
             .any(|title| row.cell(title).is_some())
         || has_marks(after_host(&request.url))
         || request.headers.iter().any(is_suspect)
+        || request.headers.iter().filter(|one| one.is_host()).count() > 1
 }
 
 fn is_suspect(header: &RequestHeader) -> bool {
@@ -67,8 +72,12 @@ fn is_suspect(header: &RequestHeader) -> bool {
             .iter()
             .any(|name| header.name.eq_ignore_ascii_case(name))
     };
-    let is_usual = is_among(&BROWSER_HEADERS) || header.is_credential();
-    is_among(&OVERRIDES) || !is_usual && has_marks(&header.value)
+    is_among(&OVERRIDES)
+        || match () {
+            () if header.is_credential() => false,
+            () if is_among(&BROWSER_HEADERS) => header.value.contains(BROWSER_MARKS),
+            () => has_marks(&header.value),
+        }
 }
 
 fn is_attacking(tool: Tool) -> bool {
@@ -81,7 +90,7 @@ fn is_attacking(tool: Tool) -> bool {
 /// Path and query of a URL as it is written.
 fn after_host(url: &str) -> &str {
     let host = url.find("//").map_or(0, |at| at + 2);
-    let path = url[host..].find(['/', '?', '#']);
+    let path = url[host..].find(['/', '\\', '?', '#']);
     path.map_or("", |at| &url[host + at..])
 }
 
@@ -92,12 +101,18 @@ fn has_marks(text: &str) -> bool {
             .decode_utf8_lossy()
             .into_owned();
     }
+    // A percent sign is invalid, or one of further codings. Bytes that are no UTF-8 may be an
+    // overlong form of a mark.
+    let is_hidden = decoded.contains(['%', char::REPLACEMENT_CHARACTER]);
     let query = decoded.split_once('?').map_or("", |(_, query)| query);
-    decoded.contains(MARKS)
+    is_hidden
+        || decoded.contains(MARKS)
         || decoded.contains("..")
         || decoded.chars().any(char::is_control)
         || query.contains("//")
-        || query.contains(' ')
+        || query.contains("=/")
+        // A plus sign is a blank.
+        || query.contains([' ', '+'])
 }
 
 #[cfg(test)]
@@ -127,8 +142,41 @@ mod tests {
             "/${jndi:ldap://a.test}",
             "/?x=%0d%0aset-cookie:a=b",
             "/a;id",
+            "\\..\\etc",
+            "/?id=1+or+1=1",
+            "/?file=/etc/passwd",
+            "/%c0%ae%c0%ae/",
+            "/%zz",
+            "/?q=%2525253Cb",
         ] {
             assert!(has_marks(payload), "{payload}");
+        }
+        assert_eq!(after_host("http://a.test\\b?c"), "\\b?c");
+    }
+
+    #[test]
+    fn headers_of_browsers_may_carry_a_payload_too() {
+        let suspects = |name: &str, value: &str| {
+            is_suspect(&RequestHeader {
+                name: name.to_owned(),
+                value: value.to_owned(),
+            })
+        };
+        for (name, value) in [
+            ("Accept", "text/html;q=0.9, */*;q=0.8"),
+            ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) like Gecko"),
+            ("Sec-CH-UA", "\"Chromium\";v=\"130\""),
+        ] {
+            assert!(!suspects(name, value), "{name}");
+        }
+        for (name, value) in [
+            ("Accept", "${jndi:x}"),
+            ("User-Agent", "() { :; }"),
+            ("Accept-Language", "en'"),
+            ("X-Forwarded-Host", "b.test"),
+            ("Forwarded", "host=b.test"),
+        ] {
+            assert!(suspects(name, value), "{name}");
         }
     }
 }

@@ -4,9 +4,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::answer::{MOST_HEADER, MOST_HEADERS, start};
 use super::{ExpectedAnswer, ProofAnswer, ProofOutcome, ProofReason, ProofRequest, judge};
 use crate::finding::Verdict;
 use scandeck_wire::contract::Shared;
+
+/// Most bytes of a stored URL.
+const MOST_URL: usize = 2000;
+/// Most bytes of a stored problem.
+const MOST_PROBLEM: usize = 300;
 
 /// The content of an event. Author and time are those of the event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,19 +51,22 @@ impl FindingProof {
         let judged = now
             .as_ref()
             .map(|answer| judge(expected, answer, is_anonymous));
-        let headers: Vec<Shared> = request
-            .shown_headers()
-            .into_iter()
-            .map(Shared::from)
-            .collect();
+        let headers = request.shown_headers();
+        // The evidence keeps no body that may hold secrets, and none that belongs to a user.
+        let keeps_body = !expected.answer.body.is_empty() && request.credentials.is_empty();
+        let stored = |answer: &ProofAnswer| match keeps_body {
+            true => answer.bounded(),
+            false => answer.bounded().without_body(),
+        };
+        let shown = |text: &String| Shared::from(start(text, MOST_HEADER));
         Self {
             method: request.method.as_str().into(),
-            url: request.url.as_str().into(),
+            url: start(&request.shown_url(), MOST_URL).into(),
             digest: digest(request, &headers, now.as_ref()).into(),
-            headers,
-            then: expected.answer.bounded(),
-            now: now.map(|answer| answer.bounded()),
-            problem: problem.into(),
+            headers: headers.iter().take(MOST_HEADERS).map(shown).collect(),
+            then: stored(&expected.answer),
+            now: now.as_ref().map(stored),
+            problem: start(&problem, MOST_PROBLEM).into(),
             reason: judged.unwrap_or(ProofReason::Down),
         }
     }
@@ -75,7 +84,7 @@ impl FindingProof {
         }
     }
 
-    /// `gone: the target no longer has this address`
+    /// `gone: the target answers 404 or 410 for this URL`
     pub fn phrase(&self) -> String {
         let reason = self.reason.reason();
         let words = format!("{}: {reason}", self.outcome().phrase());
@@ -108,12 +117,12 @@ impl FindingProof {
 }
 
 /// SHA-256 as hexadecimal digits.
-fn digest(request: &ProofRequest, headers: &[Shared], answer: Option<&ProofAnswer>) -> String {
+fn digest(request: &ProofRequest, headers: &[String], answer: Option<&ProofAnswer>) -> String {
     let mut hash = Sha256::new();
     hash.update(request.to_string());
     for header in headers {
         hash.update("\n");
-        hash.update(header.as_str());
+        hash.update(header);
     }
     if let Some(answer) = answer {
         let status = answer.status.unwrap_or_default();
@@ -142,7 +151,7 @@ mod tests {
         let proof = FindingProof::new(&request, &expected, Ok(answer.clone()));
         assert_eq!(
             proof.phrase(),
-            "gone: the target no longer has this address"
+            "gone: the target answers 404 or 410 for this URL"
         );
         assert_eq!(proof.verdict(), Some(Verdict::Fixed));
         let text = serde_json::to_string(&proof).unwrap();
@@ -153,6 +162,45 @@ mod tests {
         };
         let other = FindingProof::new(&request, &expected, Ok(other));
         assert_ne!(other.digest, proof.digest);
+    }
+
+    #[test]
+    fn proof_keeps_a_body_only_if_the_evidence_does_and_no_credentials_were_sent() {
+        let page = "HTTP/1.1 200 OK\n\nhello";
+        let message = "GET /a HTTP/1.1\nCookie: sid=1";
+        for (response, send, is_kept) in [
+            (page, vec![], true),
+            (page, vec!["Cookie".to_owned()], false),
+            (
+                "HTTP/1.1 200 OK\n\n[body not kept: it may hold secrets]",
+                vec![],
+                false,
+            ),
+            ("", vec![], false),
+        ] {
+            let row = ["http://a.test/a", message, response].map(str::to_owned);
+            let evidence = Evidence::table(&["URL", "Request", "Response"], [Vec::from(row)]);
+            let request = ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &send).unwrap();
+            let expected = ExpectedAnswer::of(&evidence);
+            let proof = FindingProof::new(&request, &expected, Ok(ProofAnswer::parse(page)));
+            assert_eq!(!proof.now.unwrap().body.is_empty(), is_kept, "{response}");
+            assert_eq!(!proof.then.body.is_empty(), is_kept, "{response}");
+        }
+    }
+
+    #[test]
+    fn stored_texts_are_bounded() {
+        let long = "a".repeat(10_000);
+        let message = format!("GET /{long} HTTP/1.1\nX-Long: {long}");
+        let row = ["http://a.test/".to_owned(), message];
+        let evidence = Evidence::table(&["URL", "Request"], [Vec::from(row)]);
+        let request = ProofRequest::plan(&evidence, Some(Tool::WEBSITE), &[]).unwrap();
+        let proof = FindingProof::new(&request, &ExpectedAnswer::of(&evidence), Err(long));
+        assert_eq!(
+            (proof.url.len(), proof.problem.len()),
+            (MOST_URL, MOST_PROBLEM)
+        );
+        assert!(proof.headers.iter().all(|line| line.len() <= MOST_HEADER));
     }
 
     #[test]

@@ -6,8 +6,10 @@ use url::Url;
 
 use super::payload::carries_payload;
 use crate::finding::named_enum;
-use crate::finding_request::{FindingRequest, FirstRow, RequestHeader};
+use crate::finding_request::{FindingRequest, FirstRow, RequestHeader, without_port};
+use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Evidence, Tool};
+use scandeck_wire::secret_names::{hide_parameters, is_secret_name};
 
 /// Methods that only read.
 const METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
@@ -26,10 +28,6 @@ const REPLACED: [&str; 12] = [
     "upgrade",
     "expect",
 ];
-/// Parts of the names of headers whose values are credentials.
-const SECRET_NAMES: [&str; 6] = ["auth", "cookie", "token", "secret", "session", "key"];
-/// Stands for a value that an import did not keep.
-const HIDDEN: char = '•';
 /// The header that asks caches for the answer of the target.
 const NO_CACHE: (&str, &str) = ("Cache-Control", "no-cache");
 /// What is accepted if the evidence does not name it.
@@ -47,7 +45,7 @@ pub struct ProofRequest {
     pub headers: Vec<RequestHeader>,
     /// Names of headers with credentials that are not sent.
     pub left_out: Vec<String>,
-    /// Names of headers with credentials that are sent.
+    /// Names of headers and parameters with credentials that are sent.
     pub credentials: Vec<String>,
 }
 
@@ -60,6 +58,7 @@ named_enum! {
         Body "body",
         Cut "cut",
         Payload "payload",
+        SecretParameter "secret_parameter",
         UnknownCredential "unknown_credential",
     }
 }
@@ -73,15 +72,16 @@ impl ProofRefusal {
             Self::Method => "only GET, HEAD and OPTIONS are sent",
             Self::Body => "requests with a body are not sent",
             Self::Cut => "the evidence has only the beginning of the request",
-            Self::Payload => "the request carries a payload",
-            Self::UnknownCredential => "the evidence does not have the header that is to be sent",
+            Self::Payload => "the request may carry a payload",
+            Self::SecretParameter => "the URL has a secret, which is only sent if it is named",
+            Self::UnknownCredential => "the evidence has no value of this header",
         }
     }
 }
 
 impl ProofRequest {
     /// The request of evidence that this tool reported; an unknown tool may have sent a payload. Of
-    /// the headers with credentials, only those in `send` are sent.
+    /// the headers and parameters with credentials, only those in `send` are sent.
     ///
     /// # Errors
     /// Why it is not sent again.
@@ -105,12 +105,20 @@ impl ProofRequest {
         if carries_payload(&found, &row, tool) {
             return Err(ProofRefusal::Payload);
         }
+        let names = url.query_pairs().map(|(name, _)| name.into_owned());
+        let parameters: Vec<String> = names.filter(|name| is_secret_name(name)).collect();
+        if !parameters.iter().all(|name| has(send, name)) {
+            return Err(ProofRefusal::SecretParameter);
+        }
+        if found.url.contains(HIDDEN) {
+            return Err(ProofRefusal::UnknownCredential);
+        }
         let mut request = Self {
             method: found.method,
             url,
             headers: [USER_AGENT, NO_CACHE].map(named_header).into(),
             left_out: Vec::new(),
-            credentials: Vec::new(),
+            credentials: parameters,
         };
         for header in found.headers {
             request.add(header, send);
@@ -148,16 +156,28 @@ impl ProofRequest {
     pub fn shown_headers(&self) -> Vec<String> {
         let shown = |header: &RequestHeader| match is_secret(header) {
             true => format!("{}: •••", header.name),
-            false => format!("{}: {}", header.name, header.value),
+            false => format!("{}: {}", header.name, hide_parameters(&header.value)),
         };
         self.headers.iter().map(shown).collect()
+    }
+
+    /// The name in its `Host` header, if that is not the host of the URL.
+    pub fn virtual_host(&self) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let host = headers.find(|header| header.is_host())?;
+        Some(without_port(&host.value))
+    }
+
+    /// The URL without the values of secret parameters.
+    pub fn shown_url(&self) -> String {
+        hide_parameters(self.url.as_str())
     }
 }
 
 /// `GET https://shop.acme.test/`
 impl fmt::Display for ProofRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.method, self.url)
+        write!(f, "{} {}", self.method, self.shown_url())
     }
 }
 
@@ -184,8 +204,7 @@ fn address(text: &str) -> Option<Url> {
 }
 
 fn is_secret(header: &RequestHeader) -> bool {
-    let name = header.name.to_ascii_lowercase();
-    header.is_credential() || SECRET_NAMES.iter().any(|part| name.contains(part))
+    header.is_credential() || is_secret_name(&header.name)
 }
 
 fn has(names: &[String], name: &str) -> bool {
@@ -231,6 +250,21 @@ mod tests {
     }
 
     #[test]
+    fn secret_in_the_url_is_sent_only_if_it_is_named_and_never_shown() {
+        let text = "GET /a?page=1&access_token=s3cret HTTP/1.1\n\n";
+        assert_eq!(
+            plan(text, 170, &[]).unwrap_err(),
+            ProofRefusal::SecretParameter
+        );
+        let named = plan(text, 170, &["access_token"]).unwrap();
+        assert_eq!(named.url.query(), Some("page=1&access_token=s3cret"));
+        assert_eq!(named.credentials, ["access_token"]);
+        assert!(!format!("{named:?}").contains("s3cret"));
+        let hidden = plan("GET /?sig=••• HTTP/1.1\n\n", 170, &["sig"]);
+        assert_eq!(hidden.unwrap_err(), ProofRefusal::UnknownCredential);
+    }
+
+    #[test]
     fn request_that_could_change_something_is_refused() {
         for (text, refusal) in [
             ("POST /a HTTP/1.1\n\na=1", ProofRefusal::Method),
@@ -247,12 +281,18 @@ mod tests {
                 ProofRefusal::Payload,
             ),
             (
+                "GET / HTTP/1.1\nHost: b.test\nHost: c.test\n\n",
+                ProofRefusal::Payload,
+            ),
+            (
                 "GET https://ann:pw@a.test/ HTTP/1.1\n\n",
                 ProofRefusal::Address,
             ),
         ] {
             assert_eq!(plan(text, 170, &[]).unwrap_err(), refusal, "{text}");
         }
+        let named = plan("GET / HTTP/1.1\nHost: b.test:81\n\n", 170, &[]).unwrap();
+        assert_eq!(named.virtual_host(), Some("b.test"));
         let reading = "GET /a HTTP/1.1\n\n";
         assert_eq!(
             plan(reading, 10_003, &[]).unwrap_err(),
@@ -270,15 +310,18 @@ mod tests {
     proptest! {
         #[test]
         fn planned_request_only_reads_and_has_no_secret(
-            method in "(GET|HEAD|OPTIONS|POST|PUT|get|TRACE|)",
-            path: String,
-            header in "[A-Za-z-]{0,12}",
-            value: String,
+            method in "(GET|HEAD|OPTIONS|POST|PUT|get|TRACE)",
+            path in "[a-z0-9/]{0,12}",
+            name in "(Accept|X-[A-Za-z]{1,6}|X-Session-Id|Api-Key|Proxy-Authorization|X-Pwd|SID)",
         ) {
-            let text = format!("{method} /{path} HTTP/1.1\n{header}: {value}\nCookie: s3cret\n\n");
-            if let Ok(request) = plan(&text, 170, &[]) {
-                prop_assert!(METHODS.contains(&request.method.as_str()));
-                prop_assert!(!request.headers.iter().any(is_secret));
+            let text = format!("{method} /{path} HTTP/1.1\n{name}: s3cret\nCookie: s3cret\n\n");
+            let planned = plan(&text, 170, &[]);
+            let is_reading = METHODS.contains(&method.to_uppercase().as_str());
+            prop_assert_eq!(planned.is_ok(), is_reading);
+            if let Ok(request) = planned {
+                let is_open = name == "Accept" || name.starts_with("X-") && !is_secret_name(&name);
+                let sent: Vec<&str> = request.headers.iter().map(|one| one.value.as_str()).collect();
+                prop_assert_eq!(sent.contains(&"s3cret"), is_open);
                 prop_assert_eq!(request.url.host_str(), Some("a.test"));
             }
         }

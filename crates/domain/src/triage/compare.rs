@@ -52,7 +52,12 @@ pub fn compare(issues: &Table<Issue>, before: &Scan, after: &Scan) -> Vec<Compar
             seen_by(issue, before.id).cloned(),
             seen_by(issue, after.id).cloned(),
         );
-        let gap = coverage::gap(after, before, RetestedClass::of(issue), &tests);
+        let class = RetestedClass::of(issue);
+        if earlier.is_none() && coverage::leaves_out(before, class) {
+            // The earlier scan ran other tests, so the finding may be an old one.
+            return None;
+        }
+        let gap = coverage::gap(after, before, class, &tests);
         let outcome = outcome(earlier.as_deref(), later.as_deref(), gap.is_none())?;
         let gap = gap.filter(|_| outcome == Outcome::CoveredLess);
         Some(ComparedFinding {
@@ -228,6 +233,33 @@ mod tests {
             outcomes(&scan(2, 10, ScanStatus::Finished)),
             [(1, New), (2, Absent), (3, Same), (4, Changed)]
         );
+    }
+
+    #[test]
+    fn finding_is_not_new_after_a_scan_of_other_tests() {
+        let found = |vuln_id: &str| {
+            let finding = Finding {
+                vuln_id: vuln_id.into(),
+                task_id: Some(ScanId(2)),
+                ..Finding::default()
+            };
+            Issue {
+                finding: Arc::new(finding.into()),
+                ..Issue::default()
+            }
+        };
+        let issues = Table::new([found("web.cors.null")]);
+        let of_tests = |tests: &[&str]| Scan {
+            tool_params: Some(serde_json::json!({"only_tests": tests})),
+            ..(*scan(1, 3, ScanStatus::Finished)).clone()
+        };
+        let after = scan(2, 10, ScanStatus::Finished);
+        let compared = |before: &Scan| -> Vec<Outcome> {
+            let rows = compare(&issues, before, &after);
+            rows.iter().map(|one| one.outcome).collect()
+        };
+        assert!(compared(&of_tests(&["web.csp"])).is_empty());
+        assert_eq!(compared(&of_tests(&["web.cors"])), [Outcome::New]);
     }
 
     #[test]

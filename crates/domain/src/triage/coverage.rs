@@ -196,7 +196,12 @@ fn scan_gap(later: &Scan, earlier: &Scan, tests: &IncompleteTests) -> Option<Ret
     } else {
         later.num_finished_tests
     };
-    let has_fewer = only_tests(later).is_none() && tried < earlier.num_finished_tests;
+    // The few tests of a scan of single tests are no measure for a whole scan.
+    let needed = match only_tests(earlier) {
+        Some(_) => later.num_tests,
+        None => earlier.num_finished_tests,
+    };
+    let has_fewer = only_tests(later).is_none() && tried < needed;
     params_gap(later, earlier).or_else(|| has_fewer.then_some(RetestGap::FewerTests))
 }
 
@@ -360,6 +365,15 @@ mod tests {
             assert!(!leaves_out(&whole, of));
             assert_eq!(params_gap(&light, &whole), None);
         }
+        let retest = later(json!(["web.cors"]), "light");
+        let null = class("web.cors.null", 80);
+        assert_eq!(gap(&whole, &retest, null, &none), None);
+        let incomplete = Scan {
+            num_finished_tests: 5,
+            ..whole.clone()
+        };
+        let fewer = gap(&incomplete, &retest, null, &none);
+        assert_eq!(fewer, Some(RetestGap::FewerTests));
         let deep = later(json!(["web.cors"]), "deep");
         let other = gap(&deep, &whole, class("web.cors.null", 80), &none);
         assert_eq!(other, Some(RetestGap::ScanType));

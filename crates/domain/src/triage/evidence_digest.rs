@@ -6,31 +6,11 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::finding::without_volatile;
+use crate::finding::steady_line;
 use scandeck_wire::contract::{Evidence, EvidenceView};
 
 /// Maximum number of bytes of evidence.
 const MOST: usize = 16 * 1024;
-
-/// Headers whose values are ignored.
-const STAMPED: [&str; 16] = [
-    "date",
-    "expires",
-    "last-modified",
-    "age",
-    "etag",
-    "host",
-    "location",
-    "content-length",
-    "x-request-id",
-    "x-correlation-id",
-    "x-trace-id",
-    "x-amz-cf-id",
-    "x-runtime",
-    "cf-ray",
-    "server-timing",
-    "via",
-];
 
 /// The normalized lines of the evidence of a finding. Cells of a table are named by their column:
 /// `Port: 443`.
@@ -44,7 +24,7 @@ pub fn normalized_lines(evidence: &Evidence) -> Vec<String> {
                 return;
             }
             room = room.saturating_sub(line.len());
-            let line = normalized(line);
+            let line = steady_line(line);
             lines.push(if column.is_empty() || is_message {
                 line
             } else {
@@ -73,39 +53,6 @@ pub fn digest(lines: &[String]) -> u64 {
     let mut hasher = DefaultHasher::new();
     lines.hash(&mut hasher);
     hasher.finish()
-}
-
-fn normalized(line: &str) -> String {
-    if let Some((name, value)) = line.split_once(':') {
-        let name = name.trim();
-        if STAMPED
-            .iter()
-            .any(|stamped| name.eq_ignore_ascii_case(stamped))
-        {
-            return format!("{}:", name.to_lowercase());
-        }
-        if name.eq_ignore_ascii_case("set-cookie") {
-            return format!("set-cookie:{}", cookie(value));
-        }
-    }
-    without_volatile(line).into_owned()
-}
-
-/// Name and attributes of a cookie without values.
-fn cookie(value: &str) -> String {
-    let mut parts = value.split(';').map(str::trim);
-    let name = parts
-        .next()
-        .and_then(|pair| pair.split('=').next())
-        .unwrap_or_default();
-    let attributes = parts.map(|part| match part.split_once('=') {
-        Some((name, value)) if name.eq_ignore_ascii_case("samesite") => format!("{name}={value}"),
-        Some((name, _)) => name.to_owned(),
-        None => part.to_owned(),
-    });
-    let mut attributes: Vec<String> = attributes.map(|part| part.to_lowercase()).collect();
-    attributes.sort();
-    format!("{name};{}", attributes.join(";"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use reqwest::header::{HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use reqwest::header::{HOST, HeaderMap, HeaderName, HeaderValue, SET_COOKIE, USER_AGENT};
 use reqwest::{Method, StatusCode};
 use url::{Position, Url};
 
@@ -24,8 +24,10 @@ use super::http::HttpPage;
 use super::website::secrets;
 use super::{NewFinding, kinds};
 use scandeck_import::{hide_credentials, shorten};
+use scandeck_wire::contract::exchange::{BODY_OF_SECRETS, BODY_OF_USER, body_of_bytes};
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{EvidenceExchange, EvidenceView};
+use scandeck_wire::secret_names::{hide_parameters, is_secret_name};
 
 const MAX_REQUEST: usize = 2 * 1024;
 /// Status line and headers of the answer.
@@ -73,7 +75,11 @@ impl SentHead {
             let authority = &url[Position::BeforeHost..Position::AfterPort];
             lines.push(format!("host: {authority}"));
         }
-        let is_credential = |name: &HeaderName| credentials.iter().any(|(one, _)| one == name);
+        let is_signed_in = !credentials.is_empty();
+        let is_credential = |name: &HeaderName| {
+            let is_sent = credentials.iter().any(|(one, _)| one == name);
+            is_sent || is_signed_in && is_secret_name(name.as_str())
+        };
         lines.extend(headers.iter().map(|(name, value)| {
             let text = String::from_utf8_lossy(value.as_bytes());
             let shown = if is_credential(name) { HIDDEN } else { &*text };
@@ -85,16 +91,25 @@ impl SentHead {
         Self {
             method: method.clone(),
             headers: lines.join("\n"),
-            is_signed_in: !credentials.is_empty(),
+            is_signed_in,
         }
     }
 
     fn text(&self, url: &Url) -> String {
-        let target = &url[Position::BeforePath..Position::AfterQuery];
+        let target = self.shown(&url[Position::BeforePath..Position::AfterQuery]);
         let mut text = format!("{} {target} HTTP/1.1\n{}", self.method, self.headers);
         hide_credentials(&mut text);
         shorten(&mut text, MAX_REQUEST);
         text
+    }
+
+    /// A URL, or a part of it. With the credentials of the scan, its parameters may be those of a
+    /// session.
+    fn shown(&self, url: &str) -> String {
+        match self.is_signed_in {
+            true => hide_parameters(url),
+            false => url.to_owned(),
+        }
     }
 }
 
@@ -103,7 +118,7 @@ impl NewFinding {
     #[must_use]
     pub fn proven_by(self, page: &HttpPage) -> Self {
         let exchange = EvidenceExchange {
-            url: kinds::encoded(page.url.to_string()),
+            url: kinds::encoded(page.request.shown(page.url.as_str())),
             request: kinds::encoded(page.request.text(&page.url)),
             response: kinds::encoded(response(page, &self)),
         };
@@ -143,7 +158,12 @@ fn response(page: &HttpPage, finding: &NewFinding) -> String {
     let mut lines = vec![status.trim_end().to_owned()];
     lines.extend(page.headers.iter().map(|(name, value)| {
         let text = String::from_utf8_lossy(value.as_bytes());
-        format!("{name}: {text}")
+        let is_hidden = page.request.is_signed_in && is_hidden_header(name);
+        let shown = match is_hidden {
+            true => HIDDEN.to_owned(),
+            false => page.request.shown(&text),
+        };
+        format!("{name}: {shown}")
     }));
     let mut head = lines.join("\n");
     hide_credentials(&mut head);
@@ -154,18 +174,19 @@ fn response(page: &HttpPage, finding: &NewFinding) -> String {
     }
 }
 
+/// Of cookies, names and attributes remain.
+fn is_hidden_header(name: &HeaderName) -> bool {
+    *name != SET_COOKIE && is_secret_name(name.as_str())
+}
+
 fn body(page: &HttpPage, finding: &NewFinding) -> String {
     let mut secret = SECRET_BODIES.iter();
     let is_binary = page.body.iter().take(MAX_BEGINNING).any(|byte| *byte == 0);
     match () {
         () if page.body.is_empty() => String::new(),
-        () if page.request.is_signed_in => {
-            "[body not kept: the request had the credentials of the scan]".to_owned()
-        }
-        () if secret.any(|start| finding.vuln_id.starts_with(*start)) => {
-            "[body not kept: it may hold secrets]".to_owned()
-        }
-        () if is_binary => format!("[{} bytes that are no text]", page.body.len()),
+        () if page.request.is_signed_in => BODY_OF_USER.to_owned(),
+        () if secret.any(|start| finding.vuln_id.starts_with(*start)) => BODY_OF_SECRETS.to_owned(),
+        () if is_binary => body_of_bytes(page.body.len()),
         () => excerpt(&page.text(), &matches(finding)),
     }
 }
@@ -246,6 +267,13 @@ mod tests {
         SentHead::new(&Method::GET, &url, &headers, "scandeck/1", credentials)
     }
 
+    fn signed_in() -> (HeaderName, HeaderValue) {
+        (
+            HeaderName::from_static("x-team"),
+            HeaderValue::from_static("t0ken"),
+        )
+    }
+
     fn finding(cells: &[&str]) -> NewFinding {
         let row = cells.iter().map(|cell| (*cell).to_owned()).collect();
         NewFinding {
@@ -261,13 +289,9 @@ mod tests {
 
     #[test]
     fn messages_are_those_on_the_wire_without_credentials() {
-        let token = (
-            HeaderName::from_static("x-team"),
-            HeaderValue::from_static("t0ken"),
-        );
         let found = exchange(
             finding(&["http://a.test:8080/x?q=1", "absent"]),
-            &page(sent(&[token]), "<p>mine"),
+            &page(sent(&[signed_in()]), "<p>mine"),
         );
         let request = "GET /x?q=1 HTTP/1.1\nhost: a.test:8080\naccept: */*\nx-team: •••\n\
                        user-agent: scandeck/1";
@@ -277,6 +301,14 @@ mod tests {
             found.response,
             format!("{head}[body not kept: the request had the credentials of the scan]")
         );
+        let mut session = page(sent(&[signed_in()]), "<p>mine");
+        session.url = "http://a.test:8080/x?sid=s3cret&q=1".parse().unwrap();
+        session.headers = crate::engine::http::headers([
+            ("x-csrf-token", "s3cret"),
+            ("location", "/y?access_token=s3cret"),
+        ]);
+        let hidden = exchange(finding(&["http://a.test:8080/x", "absent"]), &session);
+        assert!(!format!("{hidden:?}").contains("s3cret"), "{hidden:?}");
         let open = exchange(finding(&["/", "x"]), &page(sent(&[]), "<p>a & b"));
         assert_eq!(open.response, format!("{head}<p>a & b"));
     }

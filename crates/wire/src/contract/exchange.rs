@@ -6,6 +6,10 @@
 //!   http://a/b    csp      absent
 //! ```
 //!
+//! Tables without a column `URL` receive the URL in a column that tables of other tools do not have:
+//! a table of another tool that ends in `Request` and `Response` is evidence as a whole, unless a
+//! column `URL` names its place.
+//!
 //! An exchange shows how the scanner saw the finding; the other columns say what it found. So the
 //! others alone identify a finding and are compared between two scans: a page that changes is no
 //! change of its finding.
@@ -15,8 +19,27 @@ use std::borrow::Cow;
 use super::{Evidence, EvidenceView};
 
 const URL: &str = "URL";
+/// The added column of URLs.
+pub const EXCHANGE_URL: &str = "Exchange URL";
 const REQUEST: &str = "Request";
 const RESPONSE: &str = "Response";
+/// In place of a body that belongs to the user of a scan.
+pub const BODY_OF_USER: &str = "[body not kept: the request had the credentials of the scan]";
+/// In place of a body that may be a secret itself.
+pub const BODY_OF_SECRETS: &str = "[body not kept: it may hold secrets]";
+const BODY_OF_BYTES: &str = " bytes that are no text]";
+
+/// `[9 bytes that are no text]`, in place of such a body.
+pub fn body_of_bytes(count: usize) -> String {
+    format!("[{count}{BODY_OF_BYTES}")
+}
+
+/// Whether words are in place of a body.
+pub fn is_placeholder(body: &str) -> bool {
+    body == BODY_OF_USER
+        || body == BODY_OF_SECRETS
+        || body.starts_with('[') && body.ends_with(BODY_OF_BYTES)
+}
 
 /// A request and the answer to it, as texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +74,7 @@ impl Evidence {
         };
         first.resize(headers.len(), String::new());
         if !headers.iter().any(|header| header == URL) {
-            headers.push(URL.to_owned());
+            headers.push(EXCHANGE_URL.to_owned());
             first.push(exchange.url);
         }
         headers.extend([REQUEST, RESPONSE].map(str::to_owned));
@@ -113,7 +136,8 @@ impl EvidenceView {
             return None;
         }
         let cell = |at: usize| first.get(at).cloned().unwrap_or_default();
-        let url = headers.iter().position(|header| header == URL);
+        let of_added = headers.iter().position(|header| header == EXCHANGE_URL);
+        let url = of_added.or_else(|| headers.iter().position(|header| header == URL));
         let exchange = EvidenceExchange {
             url: url.map(cell).unwrap_or_default(),
             request: cell(headers.len() - 2),
@@ -124,18 +148,22 @@ impl EvidenceView {
     }
 }
 
-/// The number of columns before the exchange. A table of nothing else is evidence of its own, and
-/// a column of URLs that was there before the exchange is the first one.
+/// The number of columns before the exchange; all, if there is none.
 fn own_columns(headers: &[String]) -> usize {
-    let own = match headers {
-        [own @ .., request, response] if request == REQUEST && response == RESPONSE => own,
-        _ => headers,
-    };
-    let is_whole = own.len() == headers.len();
-    match own {
-        [] => headers.len(),
-        [before @ .., url] if !is_whole && url == URL && !before.is_empty() => before.len(),
-        _ => own.len(),
+    match headers {
+        [before @ .., url, request, response]
+            if url == EXCHANGE_URL && request == REQUEST && response == RESPONSE =>
+        {
+            before.len()
+        }
+        [before @ .., request, response]
+            if request == REQUEST
+                && response == RESPONSE
+                && before.iter().any(|one| one == URL) =>
+        {
+            before.len()
+        }
+        _ => headers.len(),
     }
 }
 
@@ -176,11 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn words_in_place_of_a_body_are_recognised() {
+        for words in [BODY_OF_USER, BODY_OF_SECRETS, &body_of_bytes(9)] {
+            assert!(is_placeholder(words), "{words}");
+        }
+        assert!(!is_placeholder("[1, 2]") && !is_placeholder(""));
+    }
+
+    #[test]
     fn evidence_without_a_shared_exchange_is_unchanged() {
         for evidence in [
             Evidence::default(),
             Evidence::from_value(&"\"Response\"".into()),
             table(&["Request", "Response"], &[&["GET /", "HTTP/1.1 200 OK"]]),
+            table(
+                &["Name", "Request", "Response"],
+                &[&["x", "GET /", "HTTP/1.1 200 OK"]],
+            ),
             table(&["Address", "Port", "Response"], &[&["10.0.0.1", "80", ""]]),
             table(&["URL"], &[]),
         ] {

@@ -27,9 +27,11 @@ named_enum! {
     ProofReason {
         MatchedText "matched_text",
         SameHeader "same_header",
+        StillMissing "still_missing",
         SameAnswer "same_answer",
         NoMatchedText "no_matched_text",
         NoHeader "no_header",
+        HeaderAdded "header_added",
         NotFound "not_found",
         Down "down",
         RateLimited "rate_limited",
@@ -45,6 +47,10 @@ named_enum! {
         OtherPage "other_page",
         OtherStatus "other_status",
         OtherValue "other_value",
+        HeaderRemoved "header_removed",
+        HeaderReplaced "header_replaced",
+        OtherPlaces "other_places",
+        Unreadable "unreadable",
         CutAnswer "cut_answer",
         #[default]
         NoAnswer "no_answer",
@@ -55,8 +61,12 @@ named_enum! {
 impl ProofReason {
     pub fn outcome(self) -> ProofOutcome {
         match self {
-            Self::MatchedText | Self::SameHeader | Self::SameAnswer => ProofOutcome::StillThere,
-            Self::NoMatchedText | Self::NoHeader | Self::NotFound => ProofOutcome::Gone,
+            Self::MatchedText | Self::SameHeader | Self::StillMissing | Self::SameAnswer => {
+                ProofOutcome::StillThere
+            }
+            Self::NoMatchedText | Self::NoHeader | Self::HeaderAdded | Self::NotFound => {
+                ProofOutcome::Gone
+            }
             Self::Down
             | Self::RateLimited
             | Self::ServerError
@@ -71,6 +81,10 @@ impl ProofReason {
             | Self::OtherPage
             | Self::OtherStatus
             | Self::OtherValue
+            | Self::HeaderRemoved
+            | Self::HeaderReplaced
+            | Self::OtherPlaces
+            | Self::Unreadable
             | Self::CutAnswer
             | Self::NoAnswer
             | Self::MatchedUnknown => ProofOutcome::CannotTell,
@@ -82,10 +96,12 @@ impl ProofReason {
         match self {
             Self::MatchedText => "the answer contains the text that proved it",
             Self::SameHeader => "the answer has the header that proved it",
+            Self::StillMissing => "the answer still has no such header",
             Self::SameAnswer => "the answer is the same",
             Self::NoMatchedText => "the page no longer contains the text that proved it",
             Self::NoHeader => "the answer no longer has the header that proved it",
-            Self::NotFound => "the target no longer has this address",
+            Self::HeaderAdded => "the answer now has the missing header",
+            Self::NotFound => "the target answers 404 or 410 for this URL",
             Self::Down => "the target does not answer",
             Self::RateLimited => "the target limits the rate of requests",
             Self::ServerError => "the target answers with a server error",
@@ -100,6 +116,10 @@ impl ProofReason {
             Self::OtherPage => "the target shows another page",
             Self::OtherStatus => "the answer has another status",
             Self::OtherValue => "the header that proved it has another value",
+            Self::HeaderRemoved => "the answer no longer has this security header at all",
+            Self::HeaderReplaced => "another header or an element may replace the missing header",
+            Self::OtherPlaces => "the other places in the evidence were not requested",
+            Self::Unreadable => "the answer is encoded or not in UTF-8",
             Self::CutAnswer => "the answer is longer than the part that was read",
             Self::NoAnswer => "the evidence has no answer to compare with",
             Self::MatchedUnknown => "the evidence does not name the text that proved it",

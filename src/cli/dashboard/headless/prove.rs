@@ -41,7 +41,8 @@ pub struct ProveArgs {
         allow_negative_numbers = true
     )]
     ids: Vec<String>,
-    /// Send this header of the evidence although it has credentials, such as Cookie; repeatable
+    /// Send this header or URL parameter of the evidence although it has credentials, such as
+    /// Cookie; repeatable
     #[arg(long, value_name = "HEADER")]
     send: Vec<String>,
 }
@@ -49,7 +50,13 @@ pub struct ProveArgs {
 /// What became of a request.
 struct ProofAttempt<'a> {
     row: &'a ExportRow,
-    result: Result<FindingProof, UnsentProof>,
+    result: Result<MadeProof, UnsentProof>,
+}
+
+struct MadeProof {
+    proof: FindingProof,
+    /// Whether the target may have received the request.
+    was_sent: bool,
 }
 
 /// Why a request was not sent.
@@ -61,7 +68,8 @@ struct UnsentProof {
     curl: Option<String>,
 }
 
-/// Proves the findings one after the other.
+/// Proves the findings one after the other. Each proof is saved and printed before the next one, so
+/// that a later failure loses none.
 ///
 /// # Errors
 /// Those of the service, when a finding does not exist, and when a proof cannot be saved.
@@ -72,22 +80,28 @@ pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<E
     let scope = scope()?;
     // A proof without an author could not be saved.
     let who = session.author().await?;
-    let mut attempts = Vec::new();
+    let (mut attempts, mut saved) = (Vec::new(), Ok(()));
     for row in selected {
         let result = prove(row, &args.send, &scope).await;
-        attempts.push(ProofAttempt { row, result });
-    }
-    let changes: Vec<(Shared, Subject, Change)> = attempts.iter().filter_map(change).collect();
-    if !changes.is_empty() {
-        decisions::write(&session.memory, who, rows.state(), changes).await?;
+        let attempt = ProofAttempt { row, result };
+        if let Some(proven) = change(&attempt) {
+            let changes = vec![proven];
+            saved = decisions::write(&session.memory, who.clone(), rows.state(), changes).await;
+        }
+        if !session.out.json {
+            let blank = if attempts.is_empty() { "" } else { "\n" };
+            stdio::print(format!("{blank}{}", attempt.printed()).as_bytes())?;
+        }
+        attempts.push(attempt);
+        if saved.is_err() {
+            break;
+        }
     }
     if session.out.json {
         let values: Vec<Value> = attempts.iter().map(ProofAttempt::json).collect();
         session.out.value(&values)?;
-    } else {
-        let printed: Vec<String> = attempts.iter().map(ProofAttempt::printed).collect();
-        stdio::print(printed.join("\n").as_bytes())?;
     }
+    saved?;
     Ok(exit_code(&attempts))
 }
 
@@ -115,7 +129,7 @@ async fn prove(
     row: &ExportRow,
     send: &[String],
     scope: &ProofScope,
-) -> Result<FindingProof, UnsentProof> {
+) -> Result<MadeProof, UnsentProof> {
     let texts = row.issue.texts();
     let texts = texts.map_err(|error| UnsentProof::new("no_evidence", &io_cause(&error)))?;
     let evidence = &texts.vuln_evidence;
@@ -124,12 +138,20 @@ async fn prove(
     let received = send_proof(&request, scope)
         .await
         .map_err(|error| UnsentProof::new("not_sent", &error))?;
+    let was_sent = match &received {
+        Ok(_) => true,
+        Err(missing) => missing.was_sent,
+    };
     let expected = ExpectedAnswer::of(evidence);
-    Ok(FindingProof::new(&request, &expected, received))
+    let answer = received.map_err(|missing| missing.problem);
+    Ok(MadeProof {
+        proof: FindingProof::new(&request, &expected, answer),
+        was_sent,
+    })
 }
 
 fn change(attempt: &ProofAttempt<'_>) -> Option<(Shared, Subject, Change)> {
-    let proof = attempt.result.as_ref().ok()?;
+    let proof = &attempt.result.as_ref().ok()?.proof;
     let row = attempt.row;
     Some((
         row.workspace.clone(),
@@ -138,15 +160,12 @@ fn change(attempt: &ProofAttempt<'_>) -> Option<(Shared, Subject, Change)> {
     ))
 }
 
-/// One that is still there decides, then one that was not sent.
+/// One that is still there decides, then one without an outcome.
 fn exit_code(attempts: &[ProofAttempt<'_>]) -> ExitCode {
-    let is_there = |attempt: &ProofAttempt<'_>| {
-        let proof = attempt.result.as_ref();
-        proof.is_ok_and(|proof| proof.outcome() == ProofOutcome::StillThere)
-    };
-    if attempts.iter().any(is_there) {
+    let outcomes: Vec<ProofOutcome> = attempts.iter().map(ProofAttempt::outcome).collect();
+    if outcomes.contains(&ProofOutcome::StillThere) {
         ExitCode::from(exit::STILL_THERE)
-    } else if attempts.iter().any(|attempt| attempt.result.is_err()) {
+    } else if outcomes.contains(&ProofOutcome::CannotTell) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -171,10 +190,17 @@ impl UnsentProof {
 }
 
 impl ProofAttempt<'_> {
+    fn outcome(&self) -> ProofOutcome {
+        match &self.result {
+            Ok(made) => made.proof.outcome(),
+            Err(_) => ProofOutcome::CannotTell,
+        }
+    }
+
     fn json(&self) -> Value {
         let issue = &self.row.issue;
         let mut value = match &self.result {
-            Ok(proof) => proof.json(),
+            Ok(made) => made.proof.json(),
             Err(unsent) => json!({
                 "refused": unsent.code,
                 "because": unsent.because,
@@ -184,7 +210,7 @@ impl ProofAttempt<'_> {
         value["id"] = json!(issue.finding.id);
         value["fingerprint"] = json!(issue.key());
         value["name"] = json!(issue.name);
-        value["sent"] = json!(self.result.is_ok());
+        value["sent"] = json!(self.result.as_ref().is_ok_and(|made| made.was_sent));
         value
     }
 
@@ -196,7 +222,7 @@ impl ProofAttempt<'_> {
             &format!("{} {}", issue.finding.id, issue.name),
         )];
         match &self.result {
-            Ok(proof) => lines.extend(self.proof_lines(proof)),
+            Ok(made) => lines.extend(self.proof_lines(&made.proof)),
             Err(unsent) => {
                 lines.push(labelled("Not sent", &unsent.because));
                 lines.extend(unsent.curl.iter().map(|curl| format!("By hand   {curl}\n")));

@@ -92,7 +92,7 @@ fn question(planned: PlannedProof) -> Prompt {
     if !left_out.is_empty() {
         prompt = prompt.with_line(format!("Without {left_out}."));
     }
-    prompt.with_line("The scope file of this machine decides. Follows no redirects.")
+    prompt.with_line("Sent only if the local scope allows the target. Redirects are not followed.")
 }
 
 /// Records the proofs of a finished batch, and shows the last one.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Because   not retested: the later scan used other ports
-//!   Proof     gone: the target no longer has this address, by anna, 2026-11-22 10:00:00
+//!   Proof     gone: the target answers 404 or 410 for this URL, by anna, 2026-11-22 10:00:00
 //!   Scans     #118  2026-11-20 14:05:00  found it         Port scan, finished
 //!             #121  2026-11-22 09:00:00  did not test it  Port scan, finished
 //!   Test      net.redis.open has no result in scan #121

@@ -156,7 +156,13 @@ impl EarlierCorrelation {
         let scan = |id: ScanId| self.scans.scan(id).map(|scan| &**scan);
         let [found_by, with] = [compared.found_by, compared.with].map(|id| id.and_then(scan));
         let proof = ExplainedProof::last(issue, state);
-        let decide = proof.as_ref().and_then(|proof| proof.step(assessment));
+        // A later scan knows more than the proof.
+        let is_current = |proven: &&ExplainedProof| {
+            let mut scans = [found_by, with].into_iter().flatten();
+            scans.all(|scan| scan.start_time.is_none_or(|start| start <= proven.at))
+        };
+        let current = proof.as_ref().filter(is_current);
+        let decide = current.and_then(|proven| proven.step(assessment));
         let can_repeat = !found_by.is_some_and(is_imported);
         PresenceExplanation {
             finding: issue.finding.id,
@@ -268,7 +274,7 @@ impl ExplainedProof {
         })
     }
 
-    /// `gone: the target no longer has this address, by anna, 2026-11-20 14:06:00`
+    /// `gone: the target answers 404 or 410 for this URL, by anna, 2026-11-20 14:06:00`
     pub fn phrase(&self) -> String {
         format!("{}, by {}, {}", self.proof.phrase(), self.who, self.at)
     }

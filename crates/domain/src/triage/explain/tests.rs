@@ -339,7 +339,8 @@ fn last_proof_is_explained_until_it_is_undone() {
     let explanation = only(&fixture);
     assert_eq!(explanation.json()["proof"]["outcome"], "gone");
     assert_eq!(explanation.steps[0], SettlingStep::Fix);
-    let line = "Proof     gone: the target no longer has this address, by ann, 2026-11-21 12:02:00";
+    let line =
+        "Proof     gone: the target answers 404 or 410 for this URL, by ann, 2026-11-21 12:02:00";
     let lines = printed(&explanation);
     assert!(lines.iter().any(|one| one == line), "{lines:#?}");
     let batch = fixture.ann.state.last_done("ann").unwrap();
@@ -347,6 +348,10 @@ fn last_proof_is_explained_until_it_is_undone() {
     let explanation = only(&fixture);
     assert_eq!(explanation.json()["proof"]["outcome"], "still_there");
     assert_eq!(explanation.steps[0], SettlingStep::Confirm);
+    fixture.scan(13);
+    let after_scan = only(&fixture);
+    assert_eq!(after_scan.json()["proof"]["outcome"], "still_there");
+    assert!(!after_scan.steps.contains(&SettlingStep::Confirm));
 }
 
 #[test]

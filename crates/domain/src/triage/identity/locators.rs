@@ -410,6 +410,40 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_other_tools_keep_the_place_of_their_request() {
+        let request = "GET https://a.test/x?q=1 HTTP/1.1\nHost: a.test";
+        let response = "HTTP/1.1 200 OK";
+        for (headers, cells, expected) in [
+            (
+                vec!["Name", "Request", "Response"],
+                vec!["sqli", request, response],
+                "method:GET parameter:q route:a.test/x",
+            ),
+            (
+                vec!["Page", "Request", "Response"],
+                vec!["https://a.test/y", request, response],
+                "route:a.test/y",
+            ),
+            (
+                vec!["Method", "URL", "Request", "Response"],
+                vec!["GET", "https://a.test/z", request, response],
+                "method:GET route:a.test/z",
+            ),
+            (
+                vec!["Request", "Response"],
+                vec![request, response],
+                "method:GET parameter:q route:a.test/x",
+            ),
+        ] {
+            assert_eq!(
+                table(&headers, &[cells.as_slice()]),
+                expected,
+                "{headers:?}"
+            );
+        }
+    }
+
+    #[test]
     fn locators_ignore_values() {
         let message = |id: &str, date: &str, sid: &str| {
             format!(

@@ -8,6 +8,7 @@
 //! `H` is the first 128 bits of SHA-256 and ␟ the unit separator, U+001F, which no name holds.
 //! Risk, texts, values in the evidence and ids of the service are never part of it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -94,6 +95,10 @@ impl Identifier {
     }
 
     fn place(&mut self, evidence: &Evidence) -> Shared {
+        // Each exchange is another text.
+        if let Cow::Owned(bare) = evidence.without_exchange() {
+            return place_of(&bare);
+        }
         let known = self.places.get(evidence.shared()).cloned();
         known.unwrap_or_else(|| {
             let place = place_of(evidence);
@@ -396,6 +401,9 @@ mod tests {
             let before = Evidence::table(&headers, [row]);
             let with = before.with_exchange(exchange.clone());
             assert_eq!(place_of(&with), place_of(&before), "{headers:?}");
+            let mut identifier = Identifier::default();
+            assert_eq!(identifier.place(&with), place_of(&before));
+            assert!(identifier.places.is_empty(), "an exchange is not cached");
         }
     }
 
