@@ -77,6 +77,7 @@ fn capture_leads_over_its_payload_to_the_finding_and_its_target() {
         targets: vec!["shop.test".into()],
         payloads: vec![payload(7, Some(12), "shop.test"), payload(8, None, "")],
         captured: vec![captured(7, 118), captured(9, 119)],
+        ..ChainData::default()
     };
     let capture = ChainObject::Capture {
         logger: LoggerId(3),

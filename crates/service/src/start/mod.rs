@@ -519,6 +519,7 @@ fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
         roles: roles.join(","),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         secrets_key: secrets.fingerprint().to_owned(),
+        place: String::new(),
         lease: settings.lease,
     }
 }

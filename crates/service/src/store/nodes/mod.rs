@@ -45,7 +45,7 @@ pub(super) struct ServiceNode {
     /// The directory of the database, or the data directory with its machine. A service holds its
     /// lock, so other nodes of it have ended.
     home: String,
-    details: NodeDetails,
+    pub details: NodeDetails,
 }
 
 /// What a node reports of itself.

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use super::super::jobs::{self, Attempt};
 use super::super::sql::{SqlRow, sql};
 use super::super::{Store, StoreResult};
-use super::{LEASE, NodeDetails, ServiceNode, database_time, join};
+use super::{LEASE, NodeDetails, ServiceNode, join};
 use crate::place::WorkerPlace;
 use scandeck_wire::contract::{ScanId, ScanStatus};
 
@@ -316,7 +316,7 @@ mod tests {
 
         let worker = store.of_worker("a", "w1").await.unwrap().unwrap();
         silence(&worker, 121).await;
-        assert!(store.beat(0, now).await.unwrap().has_ended_nodes);
+        assert!(store.beat(true, 0, now).await.unwrap().has_ended_nodes);
         assert_eq!(store.end_unreachable("office", now).await.unwrap(), 1);
         let ended = store.scan(scan, now).await.unwrap().unwrap();
         assert_eq!(ended.status_name, ScanStatus::VpnConnectionError);

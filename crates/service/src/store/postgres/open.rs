@@ -32,7 +32,7 @@ use crate::store::{
 use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../assets/migrations/postgres/0001_first.sql"),
     include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
     include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
