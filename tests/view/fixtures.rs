@@ -245,7 +245,7 @@ pub fn targets() -> Vec<Target> {
         },
         workspace_id: 1.into(),
         tags: match i {
-            0 => vec!["prod".into(), "web".into()],
+            1 => vec!["prod".into(), "web".into()],
             _ => Vec::new(),
         },
     };
