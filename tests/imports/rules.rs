@@ -82,7 +82,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "http-client",
-        of: "* -client -program/demo/practice -service/runs/callbacks -service/engine",
+        of: "* -client -program/demo/practice -service/runs/callbacks -service/runs/remote -service/engine",
         not: "reqwest",
         remedy: "call a function of `client`, or of the engine's `http`",
     },

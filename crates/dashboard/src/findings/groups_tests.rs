@@ -462,7 +462,7 @@ fn findings_of_several_tools_about_one_weakness_are_one_group() {
         !app.model.assessment(issue.id).unwrap().is_undecided()
     });
     assert_eq!(decided, [true, true, false, false]);
-    app.keys("/ 'tool:ZAP' enter");
+    app.keys("/ ctrl-u 'tool:ZAP' enter");
     assert_eq!(rows(&app), ["Log4Shell"]);
 }
 

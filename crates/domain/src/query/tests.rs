@@ -85,7 +85,7 @@ fn parse_error_has_position_reason_and_hint() {
         ),
         (
             "is:qqq",
-            "3..6 unknown flag `qqq`; use undecided, decided, regression, expired, conflict, recheck or one of 17 more",
+            "3..6 unknown flag `qqq`; use undecided, decided, regression, expired, conflict, recheck or one of 18 more",
         ),
         ("port>80,443", "0..11 `port` accepts one value with < or >"),
         ("name>a", "0..6 `name` is text and has no order; use : or ="),
