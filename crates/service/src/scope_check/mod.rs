@@ -65,6 +65,9 @@ pub struct ScopeCheckSettings {
     pub allow_active: bool,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
+    /// Refuses what an entry gives to the workers of a place: here, the same address can be another
+    /// machine.
+    pub only_here: bool,
     /// Appended to the command of a remedy: ` --data-dir DIR`, or nothing for the default
     /// directory. Everybody with a key reads refusals, so they contain no path of this machine.
     pub command_suffix: &'static str,
@@ -160,6 +163,11 @@ impl ScopeCheck {
         };
         if let Some(entry) = scope.deny.iter().find(|entry| covers(&entry.target)) {
             return Some(RefusalReason::Denied(Box::new(entry.clone())));
+        }
+        if self.settings.only_here
+            && let Some(place) = self.place_in(scope, host, ip)
+        {
+            return Some(RefusalReason::OfPlace(place));
         }
         if let Some(ip) = ip {
             if ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
@@ -272,6 +280,7 @@ impl ScopeCheck {
                 "No scan can start until the scope file is fixed".to_owned()
             }
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
+            RefusalReason::OfPlace(_) => format!("a scan of {entry} runs there"),
             RefusalReason::NotActive { has_entry } => self.active_remedy(&entry, *has_entry),
             _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };

@@ -1,5 +1,7 @@
 //! From which place a target is scanned: the place of the first valid scope entry that covers it.
 
+use std::net::IpAddr;
+
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 
@@ -7,19 +9,31 @@ use super::networks::embedded_ipv4;
 use super::{METADATA, ScopeCheck, plain_host};
 use crate::net::address::Address;
 use crate::place::WorkerPlace;
-use crate::scope::{Pattern, ScopeEntry};
+use crate::scope::{Pattern, ScanScope, ScopeEntry};
 
 impl ScopeCheck {
     /// The place that scans a target; `None` for the service itself. A name belongs to the place of
     /// its own entry: its addresses are known to the worker only.
     pub fn place_of(&self, address: &Address) -> Option<WorkerPlace> {
         let (host, ip) = (plain_host(&address.host()), address.ip().map(embedded_ipv4));
-        let covers = |pattern: &Pattern| match ip {
-            None => pattern.covers_name(&host),
-            Some(ip) if METADATA.contains(&ip) => *pattern == Pattern::Net(IpNet::from(ip)),
-            Some(ip) => pattern.covers_ip(ip),
-        };
         let scope = self.scope().ok()?;
+        self.place_in(&scope, &host, ip)
+    }
+
+    /// The place of a host, or of an address to which it was resolved.
+    pub(super) fn place_in(
+        &self,
+        scope: &ScanScope,
+        host: &str,
+        ip: Option<IpAddr>,
+    ) -> Option<WorkerPlace> {
+        let covers_ip = |pattern: &Pattern, ip: IpAddr| match METADATA.contains(&ip) {
+            true => *pattern == Pattern::Net(IpNet::from(ip)),
+            false => pattern.covers_ip(ip),
+        };
+        let covers = |pattern: &Pattern| {
+            pattern.covers_name(host) || ip.is_some_and(|ip| covers_ip(pattern, ip))
+        };
         let mut entries = scope.allow.iter().filter(|entry| self.is_valid(entry));
         entries.find_map(|entry| entry.place.clone().filter(|_| covers(&entry.target)))
     }
@@ -64,6 +78,35 @@ mod tests {
             let address = Address::parse(target).unwrap();
             let found = scope_check.place_of(&address);
             assert_eq!(found.as_ref().map(WorkerPlace::as_str), place, "{target}");
+        }
+    }
+
+    #[test]
+    fn engine_of_the_service_may_not_reach_what_belongs_to_a_place() {
+        let scope = "allow = [
+            { target = '10.0.0.0/8' },
+            { target = '10.0.4.0/24', place = 'office' },
+            { target = '*.corp.test', place = 'office' },
+            { target = '192.0.2.7', place = 'office' },
+            { target = 'b.test' },
+        ]";
+        let TestScopeCheck { scope_check, .. } =
+            &scope_check(scope, |settings| settings.only_here = true);
+        let check = |host: &str, ip: &str| scope_check.check_ip(host, ip.parse().unwrap());
+        for (host, ip) in [
+            ("b.test", "10.0.4.7"),
+            ("b.test", "192.0.2.7"),
+            ("db.corp.test", "192.0.2.1"),
+            ("10.0.4.7", "10.0.4.7"),
+        ] {
+            let refusal = check(host, ip).expect_err(host).to_string();
+            assert!(
+                refusal.contains("from the place `office` only"),
+                "{refusal}"
+            );
+        }
+        for (host, ip) in [("b.test", "192.0.2.1"), ("b.test", "10.0.5.7")] {
+            assert_eq!(check(host, ip), Ok(()), "{host} {ip}");
         }
     }
 }

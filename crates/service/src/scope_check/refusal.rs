@@ -5,6 +5,7 @@ use std::fmt;
 
 use jiff::civil::Date;
 
+use crate::place::WorkerPlace;
 use crate::scope::ScopeEntry;
 
 /// Why a target may not be scanned, with a remedy.
@@ -27,6 +28,8 @@ pub(super) enum RefusalReason {
     Expired(Date),
     Metadata,
     NoHost,
+    /// Only the workers of this place may scan it.
+    OfPlace(WorkerPlace),
     ScopeFile(String),
     /// Active tools may not scan the target; the remedy says what is missing.
     NotActive {
@@ -57,6 +60,12 @@ impl fmt::Display for Refusal {
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
             RefusalReason::NoHost => {
                 return write!(f, "{subject} is not the address of one host. {remedy}");
+            }
+            RefusalReason::OfPlace(place) => {
+                return write!(
+                    f,
+                    "{subject} is in scope for scans from the place `{place}` only; {remedy}"
+                );
             }
             RefusalReason::NotActive { .. } => {
                 return write!(f, "active tools may not scan {subject}: {remedy}");

@@ -128,6 +128,7 @@ fn engine(settings: &WorkerSettings) -> Arc<dyn Runner> {
         allow_private: settings.allow_private,
         allow_active: settings.allow_active,
         allow_targets: Vec::new(),
+        only_here: false,
         command_suffix: " # on the machine of the worker",
     });
     let shares = DescriptorShares::of_process();
