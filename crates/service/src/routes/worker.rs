@@ -15,9 +15,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Json, Router};
+use serde_json::Value;
 
 use super::RouteResult;
 use crate::api::request::JsonBody;
+use crate::engine::guests::is_active;
 use crate::errors::ApiError;
 use crate::guards::keys::KeyIdentity;
 use crate::net::address::Address;
@@ -30,7 +32,7 @@ use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::jobs::{Claim, QueuePoll, ScanUpdate};
 use crate::store::nodes::WorkerReport;
-use scandeck_wire::contract::ScanStatus;
+use scandeck_wire::contract::{ScanStatus, Tool};
 
 /// Most characters of the texts that a worker reports of itself.
 const LONGEST_NAME: usize = 100;
@@ -90,7 +92,9 @@ async fn claim(
             QueuePoll::Empty => return Ok(StatusCode::NO_CONTENT.into_response()),
             QueuePoll::Aborted => {}
             QueuePoll::Claimed(claim) => {
-                if let Some(refusal) = scope_refusal(&app, &claim.job.target) {
+                let job = &claim.job;
+                let checked = check_scope(&app, &job.target, job.tool, &job.params);
+                if let Err(refusal) = checked {
                     let status = ScanStatus::FailedToStart;
                     queue.refuse(&claim, status, &refusal).await?;
                     continue;
@@ -157,27 +161,28 @@ fn no_place() -> ApiError {
 
 /// Ends the scans of a worker that the scope of the service no longer allows.
 async fn end_out_of_scope(queue: &StoreQueue) -> StoreResult<()> {
-    for (attempt, target) in queue.store.claimed_targets().await? {
-        if let Some(refusal) = scope_refusal(&queue.app, &target) {
+    for scan in queue.store.claimed_targets().await? {
+        let checked = check_scope(&queue.app, &scan.target, scan.tool, &scan.params);
+        if let Err(refusal) = checked {
             let end = AttemptEnd::Outcome {
                 status: ScanStatus::Stopped,
                 message: format!("{ENDED_BY_SCOPE}{refusal}"),
             };
-            queue.end_attempt(&attempt, end).await?;
+            queue.end_attempt(&scan.attempt, end).await?;
         }
     }
     Ok(())
 }
 
-/// Why the service does not allow scans of a target. Its addresses are checked by the worker.
-fn scope_refusal(app: &App, target: &str) -> Option<String> {
-    match Address::parse(target) {
-        Ok(address) => {
-            let refusal = app.scope_check.check_name(&address).err()?;
-            Some(refusal.to_string())
-        }
-        Err(error) => Some(error.to_string()),
-    }
+/// Whether the service allows a scan, or why not. The worker checks the addresses of the target.
+fn check_scope(app: &App, target: &str, tool: Tool, params: &Value) -> Result<(), String> {
+    let address = Address::parse(target).map_err(|error| error.to_string())?;
+    let named = app.scope_check.check_name(&address);
+    let checked = match is_active(tool, params) {
+        true => named.and_then(|()| app.scope_check.check_active_name(&address)),
+        false => named,
+    };
+    checked.map_err(|refusal| refusal.to_string())
 }
 
 /// Notes in the scan which worker runs it.
