@@ -91,13 +91,16 @@ async fn claim(
         match queue.claim_scan(&sent.running).await? {
             QueuePoll::Empty => return Ok(StatusCode::NO_CONTENT.into_response()),
             QueuePoll::Aborted => {}
-            QueuePoll::Claimed(claim) => {
+            QueuePoll::Claimed(mut claim) => {
                 let job = &claim.job;
                 let checked = check_scope(&app, &job.target, job.tool, &job.params);
-                if let Err(refusal) = checked {
-                    let status = ScanStatus::FailedToStart;
-                    queue.refuse(&claim, status, &refusal).await?;
-                    continue;
+                match checked.and_then(|()| app.scope_check.denials()) {
+                    Ok(denials) => claim.job.denials = denials,
+                    Err(refusal) => {
+                        let status = ScanStatus::FailedToStart;
+                        queue.refuse(&claim, status, &refusal).await?;
+                        continue;
+                    }
                 }
                 name_worker(&queue, &claim, &identity).await?;
                 return Ok(Json(*claim).into_response());
@@ -174,7 +177,8 @@ async fn end_out_of_scope(queue: &StoreQueue) -> StoreResult<()> {
     Ok(())
 }
 
-/// Whether the service allows a scan, or why not. The worker checks the addresses of the target.
+/// Whether the service allows a scan, or why not. The worker checks the addresses of the target, and
+/// the denials for the hosts that the scan meets.
 fn check_scope(app: &App, target: &str, tool: Tool, params: &Value) -> Result<(), String> {
     let address = Address::parse(target).map_err(|error| error.to_string())?;
     let named = app.scope_check.check_name(&address);

@@ -267,6 +267,7 @@ impl ScopeCheck {
         // An entry for a name covers its public addresses only.
         let entry = match (&reason, ip) {
             (RefusalReason::Denied(entry), _) => entry.target.to_string(),
+            (RefusalReason::DeniedByService(pattern), _) => pattern.to_string(),
             (RefusalReason::Metadata, Some(ip)) => ip.to_string(),
             (_, Some(ip)) if !is_public(ip) => ip.to_string(),
             _ => host.to_owned(),
@@ -275,6 +276,9 @@ impl ScopeCheck {
         let remedy = match &reason {
             RefusalReason::Denied(_) => {
                 format!("`scandeck scope remove {entry}{suffix}` removes the denial")
+            }
+            RefusalReason::DeniedByService(_) => {
+                format!("`scandeck scope remove {entry}` on its machine removes the denial")
             }
             RefusalReason::ScopeFile(_) => {
                 "No scan can start until the scope file is fixed".to_owned()

@@ -1,4 +1,5 @@
 //! From which place a target is scanned: the place of the first valid scope entry that covers it.
+//! The denials of the service hold there too.
 
 use std::net::IpAddr;
 
@@ -6,7 +7,7 @@ use ipnet::IpNet;
 use jiff::tz::TimeZone;
 
 use super::networks::embedded_ipv4;
-use super::{METADATA, ScopeCheck, plain_host};
+use super::{METADATA, Refusal, RefusalReason, ScopeCheck, plain_host};
 use crate::net::address::Address;
 use crate::place::WorkerPlace;
 use crate::scope::{Pattern, ScanScope, ScopeEntry};
@@ -43,6 +44,37 @@ impl ScopeCheck {
         let scope = self.scope().unwrap_or_default();
         let entries = scope.allow.iter().filter(|entry| self.is_valid(entry));
         entries.filter_map(|entry| entry.place.clone()).collect()
+    }
+
+    /// The denials of this scope, for the workers of places.
+    ///
+    /// # Errors
+    /// When the scope file cannot be read.
+    pub fn denials(&self) -> Result<Vec<Pattern>, String> {
+        let scope = self.scope()?;
+        Ok(scope
+            .deny
+            .iter()
+            .map(|entry| entry.target.clone())
+            .collect())
+    }
+
+    /// Checks an address that a worker resolved against the denials of its service.
+    ///
+    /// # Errors
+    /// The denial, as a message for the user.
+    pub fn check_service_denials(
+        &self,
+        denials: &[Pattern],
+        host: &str,
+        ip: IpAddr,
+    ) -> Result<(), Refusal> {
+        let (host, ip) = (plain_host(host), embedded_ipv4(ip));
+        let covers = |pattern: &&Pattern| pattern.covers_name(&host) || pattern.covers_ip(ip);
+        denials.iter().find(covers).map_or(Ok(()), |pattern| {
+            let reason = RefusalReason::DeniedByService(pattern.clone());
+            Err(self.refusal(&host, Some(ip), reason))
+        })
     }
 
     /// Whether an entry has not expired.
@@ -108,5 +140,29 @@ mod tests {
         for (host, ip) in [("b.test", "192.0.2.1"), ("b.test", "10.0.5.7")] {
             assert_eq!(check(host, ip), Ok(()), "{host} {ip}");
         }
+    }
+
+    #[test]
+    fn denials_of_the_service_cover_names_and_addresses_that_a_worker_meets() {
+        let scope = "deny = [{ target = '*.hr.test' }, { target = '10.0.4.1' }]";
+        let service = scope_check(scope, |_| ());
+        let denials = service.scope_check.denials().unwrap();
+        let worker = scope_check("", |_| ());
+        let check = |host: &str, ip: &str| {
+            let worker = &worker.scope_check;
+            worker.check_service_denials(&denials, host, ip.parse().unwrap())
+        };
+        for (host, ip) in [
+            ("A.hr.test", "192.0.2.1"),
+            ("b.test", "10.0.4.1"),
+            ("b.test", "::ffff:10.0.4.1"),
+        ] {
+            let refusal = check(host, ip).expect_err(host).to_string();
+            assert!(
+                refusal.contains("denied by the scope of the service"),
+                "{refusal}"
+            );
+        }
+        assert_eq!(check("b.test", "10.0.4.2"), Ok(()));
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use jiff::civil::Date;
 
 use crate::place::WorkerPlace;
-use crate::scope::ScopeEntry;
+use crate::scope::{Pattern, ScopeEntry};
 
 /// Why a target may not be scanned, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(super) enum RefusalReason {
     /// The name is listed, but its address is private, loopback or link-local.
     NotPublic,
     Denied(Box<ScopeEntry>),
+    /// By the scope file of the service of this worker.
+    DeniedByService(Pattern),
     Expired(Date),
     Metadata,
     NoHost,
@@ -56,6 +58,12 @@ impl fmt::Display for Refusal {
                 "{subject} is denied by the scope file ({})",
                 describe(entry)
             )?,
+            RefusalReason::DeniedByService(pattern) => {
+                return write!(
+                    f,
+                    "{subject} is denied by the scope of the service ({pattern}); {remedy}"
+                );
+            }
             RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}")?,
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
             RefusalReason::NoHost => {

@@ -330,6 +330,7 @@ impl ReadRow for QueuedJob {
                 params: json(row.get("params")?),
                 redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
                 scan_original_url: row.get("scan_original_url")?,
+                denials: Vec::new(),
             },
             max_minutes: row.get("max_minutes")?,
         })
