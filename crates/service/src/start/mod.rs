@@ -579,6 +579,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
             .map(pattern)
             .collect::<Result<_, _>>()?,
         only_here: false,
+        only_listed: false,
         command_suffix,
     })
 }

@@ -129,6 +129,7 @@ fn engine(settings: &WorkerSettings) -> Arc<dyn Runner> {
         allow_active: settings.allow_active,
         allow_targets: Vec::new(),
         only_here: false,
+        only_listed: true,
         command_suffix: " # on the machine of the worker",
     });
     let shares = DescriptorShares::of_process();
