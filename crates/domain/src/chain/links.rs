@@ -46,6 +46,8 @@ pub struct ChainLinks {
     /// By their ends; of several links between two objects the first one.
     links: BTreeMap<(ChainObject, ChainObject), ChainLink>,
     neighbours: BTreeMap<ChainObject, BTreeSet<ChainObject>>,
+    /// The neighbours of each object, those with the most certain links first.
+    ordered: BTreeMap<ChainObject, Vec<ChainObject>>,
     labels: BTreeMap<ChainObject, String>,
     targets: BTreeSet<Shared>,
 }
@@ -70,16 +72,44 @@ impl ChainLinks {
         links.add_places(&ends, &linked, &index);
         ends.extend(links.ends());
         links.add_targets(&ends, &index);
+        links.order();
         links
     }
 
     /// The links of an object, the most certain first.
-    pub fn links_of(&self, object: &ChainObject) -> Vec<&ChainLink> {
-        let neighbours = self.neighbours.get(object).into_iter().flatten();
-        let links = neighbours.filter_map(|other| self.links.get(&ends_of(object, other)));
-        let mut found: Vec<&ChainLink> = links.collect();
-        found.sort();
-        found
+    pub fn links_of<'a>(&'a self, object: &'a ChainObject) -> impl Iterator<Item = &'a ChainLink> {
+        let others = self.ordered.get(object).into_iter().flatten();
+        others.filter_map(move |other| self.links.get(&ends_of(object, other)))
+    }
+
+    /// The number of links of an object to others than these.
+    pub(super) fn count_others(
+        &self,
+        object: &ChainObject,
+        shown: &BTreeSet<&ChainObject>,
+    ) -> usize {
+        self.neighbours.get(object).map_or(0, |others| {
+            let known = shown.iter().filter(|one| others.contains(**one));
+            others.len() - known.count()
+        })
+    }
+
+    /// Sorts the links of each object once: each tree of a report needs those of a hub.
+    fn order(&mut self) {
+        let mut ordered = BTreeMap::new();
+        for (object, others) in &self.neighbours {
+            let found = others
+                .iter()
+                .filter_map(|other| self.links.get(&ends_of(object, other)));
+            let mut links: Vec<&ChainLink> = found.collect();
+            links.sort();
+            let sorted: Vec<ChainObject> = links
+                .into_iter()
+                .map(|link| link.other(object).clone())
+                .collect();
+            ordered.insert(object.clone(), sorted);
+        }
+        self.ordered = ordered;
     }
 
     /// The object in words.
