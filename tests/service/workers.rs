@@ -254,6 +254,27 @@ async fn denial_of_the_service_ends_a_scan_of_a_worker() {
 }
 
 #[tokio::test]
+async fn scan_is_refused_when_its_target_belongs_to_another_place_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = service_of_place(dir.path(), LONG_LEASE).await;
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    let file = ScopeFile::new(dir.path().join("scope.toml"));
+    let mut scope = file.load().unwrap();
+    scope.allow[0].place = Some("lab".parse().unwrap());
+    file.add(scope.allow).unwrap();
+    let key = worker_key(dir.path(), "office-1").await;
+    let worker = TestWorker::start(&service.base, dir.path(), &key);
+    let refused = service.until_status(scan, "failed to start").await;
+    assert_eq!(
+        refused["status_message"],
+        "the scope names another place for this target now"
+    );
+    assert_eq!(worker.runner.jobs().len(), 0);
+    worker.stop().await;
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn scope_file_of_the_worker_refuses_a_target_of_the_service() {
     let dir = tempfile::tempdir().unwrap();
     let service = service_of_place(dir.path(), LONG_LEASE).await;

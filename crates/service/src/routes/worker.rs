@@ -72,7 +72,7 @@ async fn beat(
         ApiError::forbidden("the key was revoked, or another node has the id of the worker")
     })?;
     let queue = queue_of(&app, &identity, &report.id).await?;
-    end_out_of_scope(&queue).await?;
+    end_out_of_scope(&queue, &identity).await?;
     Ok(Json(BeatAnswer {
         lease_ms: u64::try_from(renewed.lease.as_millis()).unwrap_or(u64::MAX),
         is_lost: renewed.is_lost,
@@ -93,7 +93,7 @@ async fn claim(
             QueuePoll::Aborted => {}
             QueuePoll::Claimed(mut claim) => {
                 let job = &claim.job;
-                let checked = check_scope(&app, &job.target, job.tool, &job.params);
+                let checked = check_scope(&app, &identity, &job.target, job.tool, &job.params);
                 match checked.and_then(|()| app.scope_check.denials()) {
                     Ok(denials) => claim.job.denials = denials,
                     Err(refusal) => {
@@ -163,9 +163,9 @@ fn no_place() -> ApiError {
 }
 
 /// Ends the scans of a worker that the scope of the service no longer allows.
-async fn end_out_of_scope(queue: &StoreQueue) -> StoreResult<()> {
+async fn end_out_of_scope(queue: &StoreQueue, identity: &KeyIdentity) -> StoreResult<()> {
     for scan in queue.store.claimed_targets().await? {
-        let checked = check_scope(&queue.app, &scan.target, scan.tool, &scan.params);
+        let checked = check_scope(&queue.app, identity, &scan.target, scan.tool, &scan.params);
         if let Err(refusal) = checked {
             let end = AttemptEnd::Outcome {
                 status: ScanStatus::Stopped,
@@ -177,10 +177,21 @@ async fn end_out_of_scope(queue: &StoreQueue) -> StoreResult<()> {
     Ok(())
 }
 
-/// Whether the service allows a scan, or why not. The worker checks the addresses of the target, and
-/// the denials for the hosts that the scan meets.
-fn check_scope(app: &App, target: &str, tool: Tool, params: &Value) -> Result<(), String> {
+/// Whether the service allows a scan of this worker, or why not. The worker checks the addresses of
+/// the target, and the denials for the hosts that the scan meets.
+fn check_scope(
+    app: &App,
+    identity: &KeyIdentity,
+    target: &str,
+    tool: Tool,
+    params: &Value,
+) -> Result<(), String> {
     let address = Address::parse(target).map_err(|error| error.to_string())?;
+    // A target without a place may be scanned from any, if the client has chosen one.
+    let of_target = app.scope_check.place_of(&address);
+    if of_target.is_some() && of_target != identity.place {
+        return Err("the scope names another place for this target now".to_owned());
+    }
     let named = app.scope_check.check_name(&address);
     let checked = match is_active(tool, params) {
         true => named.and_then(|()| app.scope_check.check_active_name(&address)),
