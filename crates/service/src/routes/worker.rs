@@ -16,6 +16,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Json, Router};
 use serde_json::Value;
+use tokio::time::sleep;
 
 use super::RouteResult;
 use crate::api::request::JsonBody;
@@ -31,11 +32,14 @@ use crate::runs::worker::ENDED_BY_SCOPE;
 use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::jobs::{Claim, QueuePoll, ScanUpdate};
-use crate::store::nodes::WorkerReport;
+use crate::store::nodes::{ClaimedTarget, WorkerReport};
 use scandeck_wire::contract::{ScanStatus, Tool};
 
 /// Most characters of the texts that a worker reports of itself.
 const LONGEST_NAME: usize = 100;
+
+/// Time between two refusals that end a scan: an editor may write the scope file in two steps.
+const SCOPE_INTERVAL: Duration = Duration::from_millis(500);
 
 pub fn router() -> Router<App> {
     let path = |name: &str| format!("{WORKER_ROOT}/{name}");
@@ -162,11 +166,19 @@ fn no_place() -> ApiError {
     )
 }
 
-/// Ends the scans of a worker that the scope of the service no longer allows.
+/// Ends the scans of a worker that the scope of the service no longer allows, after two refusals.
 async fn end_out_of_scope(queue: &StoreQueue, identity: &KeyIdentity) -> StoreResult<()> {
-    for scan in queue.store.claimed_targets().await? {
-        let checked = check_scope(&queue.app, identity, &scan.target, scan.tool, &scan.params);
-        if let Err(refusal) = checked {
+    let refusal_of = |scan: &ClaimedTarget| {
+        check_scope(&queue.app, identity, &scan.target, scan.tool, &scan.params).err()
+    };
+    let mut refused = queue.store.claimed_targets().await?;
+    refused.retain(|scan| refusal_of(scan).is_some());
+    if refused.is_empty() {
+        return Ok(());
+    }
+    sleep(SCOPE_INTERVAL).await;
+    for scan in refused {
+        if let Some(refusal) = refusal_of(&scan) {
             let end = AttemptEnd::Outcome {
                 status: ScanStatus::Stopped,
                 message: format!("{ENDED_BY_SCOPE}{refusal}"),
