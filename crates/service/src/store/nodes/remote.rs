@@ -181,20 +181,26 @@ impl Store {
         .await
     }
 
-    /// Ends the scans that wait for a place, unless it has a worker now. Returns their number.
+    /// Ends the scans that wait for a place, unless it has a worker now; one that lost its worker
+    /// after a stop ends as stopped. Returns their number.
     pub async fn end_unreachable(&self, place: &str, now: Timestamp) -> StoreResult<usize> {
         let mut change = self.change().await?;
-        let scans: Vec<i64> = sql("SELECT scan_id FROM jobs WHERE owner IS NULL AND place = $1
-                AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.place = jobs.place)")
+        let scans: Vec<(i64, bool)> = sql(
+            "SELECT scan_id, stop_requested FROM jobs WHERE owner IS NULL AND place = $1
+                AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.place = jobs.place)",
+        )
         .bind(place)
         .all(&mut change)
         .await?;
         let message = format!(
             "no worker of the place {place} is connected; `scandeck worker --place {place}` starts one there"
         );
-        for scan in &scans {
-            let status = ScanStatus::VpnConnectionError;
-            jobs::end(&mut change, ScanId(*scan), &status, &message, now).await?;
+        for (scan, is_stopped) in &scans {
+            let (status, why) = match is_stopped {
+                true => (ScanStatus::Stopped, jobs::STOPPED_BY_USER),
+                false => (ScanStatus::VpnConnectionError, message.as_str()),
+            };
+            jobs::end(&mut change, ScanId(*scan), &status, why, now).await?;
         }
         change.commit().await?;
         Ok(scans.len())
