@@ -470,13 +470,13 @@ mod tests {
             mask: &mask,
             has_findings: AtomicBool::new(false),
         };
-        for (stop_after, limit, expected) in
+        for (stop_after, limit_after, expected) in
             [(50, 60_000, Cause::Stop), (60_000, 50, Cause::TimeLimit)]
         {
             let (sender, mut events) = mpsc::channel(1);
             let sent = sender.send(ScanEvent::Raw("GET / 200".to_owned())).await;
             sent.unwrap();
-            let limit = Box::pin(tokio::time::sleep(Duration::from_millis(limit)));
+            let limit = Box::pin(tokio::time::sleep(Duration::from_millis(limit_after)));
             let token = CancellationToken::new();
             let stop = token.clone();
             tokio::spawn(async move {
