@@ -346,6 +346,8 @@ async fn worker_process_hands_its_scan_over_at_a_signal() {
     let mut scope = program("scope", &dir);
     let scope = scope.args(["add", "127.0.0.1"]).args(place).output();
     assert!(scope.as_ref().unwrap().status.success(), "{scope:?}");
+    let listed = program("scope", &home).args(["add", "127.0.0.1"]).output();
+    assert!(listed.as_ref().unwrap().status.success(), "{listed:?}");
     let mut keys = program("keys", &dir);
     let keys = keys.args(["add", "w", "--role", "worker"]).args(place);
     let added = keys.output().unwrap();

@@ -13,6 +13,9 @@ use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
+/// Longest wait for the start of a scan, on a busy machine.
+const LONGEST_START: Duration = Duration::from_secs(60);
+
 /// A runner that the test controls; clones share one state.
 #[derive(Clone)]
 pub struct ScriptedRunner(Arc<RunnerState>);
@@ -95,9 +98,7 @@ impl ScriptedRunner {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(20), started)
-            .await
-            .unwrap()
+        tokio::time::timeout(LONGEST_START, started).await.unwrap()
     }
 }
 

@@ -8,8 +8,8 @@
 //!
 //! A link that a person added has an author and a reason instead.
 //!
-//! Findings on one service are no link of each other: a service has only the findings that take
-//! part in another link, or that somebody asks about.
+//! Findings on one service are no link of each other: a service leads only to findings that take
+//! part in another link. A finding that somebody asks about leads to its service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,12 +46,14 @@ pub struct ChainLinks {
     /// By their ends; of several links between two objects the first one.
     links: BTreeMap<(ChainObject, ChainObject), ChainLink>,
     neighbours: BTreeMap<ChainObject, BTreeSet<ChainObject>>,
+    /// The neighbours of each object, those with the most certain links first.
+    ordered: BTreeMap<ChainObject, Vec<ChainObject>>,
     labels: BTreeMap<ChainObject, String>,
     targets: BTreeSet<Shared>,
 }
 
 impl ChainLinks {
-    /// The links of the data. `roots` also have a link to the service or target that they are on.
+    /// The links of the data. `roots` also lead to the service or target that they are on.
     pub fn of<'a>(data: &ChainData, roots: impl IntoIterator<Item = &'a ChainObject>) -> Self {
         let index = ChainIndex::of(data);
         let mut links = Self {
@@ -64,21 +66,50 @@ impl ChainLinks {
         links.add_keys(&index);
         links.add_addresses(&index);
         links.add_manual(data);
+        let linked: BTreeSet<ChainObject> = links.ends().into_iter().collect();
         let mut ends: BTreeSet<ChainObject> = roots.into_iter().cloned().collect();
-        ends.extend(links.ends());
-        links.add_places(&ends, &index);
+        ends.extend(linked.iter().cloned());
+        links.add_places(&ends, &linked, &index);
         ends.extend(links.ends());
         links.add_targets(&ends, &index);
+        links.order();
         links
     }
 
     /// The links of an object, the most certain first.
-    pub fn links_of(&self, object: &ChainObject) -> Vec<&ChainLink> {
-        let neighbours = self.neighbours.get(object).into_iter().flatten();
-        let links = neighbours.filter_map(|other| self.links.get(&ends_of(object, other)));
-        let mut found: Vec<&ChainLink> = links.collect();
-        found.sort();
-        found
+    pub fn links_of<'a>(&'a self, object: &'a ChainObject) -> impl Iterator<Item = &'a ChainLink> {
+        let others = self.ordered.get(object).into_iter().flatten();
+        others.filter_map(move |other| self.links.get(&ends_of(object, other)))
+    }
+
+    /// The number of links of an object to others than these.
+    pub(super) fn count_others(
+        &self,
+        object: &ChainObject,
+        shown: &BTreeSet<&ChainObject>,
+    ) -> usize {
+        self.neighbours.get(object).map_or(0, |others| {
+            let known = shown.iter().filter(|one| others.contains(**one));
+            others.len() - known.count()
+        })
+    }
+
+    /// Sorts the links of each object once: each tree of a report needs those of a hub.
+    fn order(&mut self) {
+        let mut ordered = BTreeMap::new();
+        for (object, others) in &self.neighbours {
+            let found = others
+                .iter()
+                .filter_map(|other| self.links.get(&ends_of(object, other)));
+            let mut links: Vec<&ChainLink> = found.collect();
+            links.sort();
+            let sorted: Vec<ChainObject> = links
+                .into_iter()
+                .map(|link| link.other(object).clone())
+                .collect();
+            ordered.insert(object.clone(), sorted);
+        }
+        self.ordered = ordered;
     }
 
     /// The object in words.
@@ -115,10 +146,21 @@ impl ChainLinks {
         if from == to {
             return;
         }
-        for (one, other) in [(&from, &to), (&to, &from)] {
-            let of = self.neighbours.entry(one.clone()).or_default();
-            of.insert(other.clone());
-        }
+        let back = self.neighbours.entry(to.clone()).or_default();
+        back.insert(from.clone());
+        self.add_one_way(certainty, (from, to), facts);
+    }
+
+    /// Adds a link of the first object, which the other one does not have.
+    fn add_one_way(
+        &mut self,
+        certainty: Certainty,
+        (from, to): (ChainObject, ChainObject),
+        facts: [String; 2],
+    ) {
+        let of = self.neighbours.entry(from.clone()).or_default();
+        of.insert(to.clone());
+        self.neighbours.entry(to.clone()).or_default();
         let ends = ends_of(&from, &to);
         let link = ChainLink {
             certainty,
@@ -284,8 +326,14 @@ impl ChainLinks {
         }
     }
 
-    /// Links these findings to the services or targets that they are on.
-    fn add_places(&mut self, ends: &BTreeSet<ChainObject>, index: &ChainIndex<'_>) {
+    /// Links these findings to the services or targets that they are on, which lead to those that
+    /// have other links.
+    fn add_places(
+        &mut self,
+        ends: &BTreeSet<ChainObject>,
+        linked: &BTreeSet<ChainObject>,
+        index: &ChainIndex<'_>,
+    ) {
         for end in ends {
             let ChainObject::Finding(key) = end else {
                 continue;
@@ -299,7 +347,11 @@ impl ChainLinks {
                 None => format!("finding #{} is listed", finding.id),
             };
             let facts = [by, format!("it is on {}", short_name(&place))];
-            self.add(Certainty::Seen, (end.clone(), place), facts);
+            let of_link = (end.clone(), place);
+            match linked.contains(end) {
+                true => self.add(Certainty::Seen, of_link, facts),
+                false => self.add_one_way(Certainty::Seen, of_link, facts),
+            }
         }
     }
 

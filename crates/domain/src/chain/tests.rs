@@ -215,6 +215,24 @@ fn link_of_a_person_has_its_author_and_reason() {
 }
 
 #[test]
+fn findings_of_one_service_are_not_chained_to_each_other() {
+    let data = ChainData {
+        findings: vec![finding(1, "shop.test", 443), finding(2, "shop.test", 443)],
+        targets: vec!["shop.test".into()],
+        ..ChainData::default()
+    };
+    let roots = [of_finding(1), of_finding(2)];
+    let tree = ChainLinks::of(&data, &roots).tree(&roots[0]);
+    let expected = [
+        "finding #1 weakness 1",
+        "└─ seen: service shop.test:443",
+        "   └─ seen: target shop.test",
+    ];
+    assert_eq!(objects(&tree), expected);
+    assert!(!tree.leads_further());
+}
+
+#[test]
 fn unknown_object_is_a_tree_of_itself() {
     let tree = chain_of(&of_finding(1), &ChainData::default());
     assert_eq!(nodes(&tree).len(), 1);

@@ -97,9 +97,11 @@ impl ChainLinks {
     ) {
         let (object, depth) = (nodes[at].object, nodes[at].depth + 1);
         for link in self.links_of(object) {
+            if nodes[at].children.len() >= WIDEST || nodes.len() >= MOST {
+                break;
+            }
             let other = link.other(object);
-            let is_full = nodes[at].children.len() >= WIDEST || nodes.len() >= MOST;
-            if is_full || !shown.insert(other) {
+            if !shown.insert(other) {
                 continue;
             }
             let position = nodes.len();
@@ -120,16 +122,12 @@ impl ChainLinks {
         at: usize,
     ) -> ChainNode {
         let node = &nodes[at];
-        let links = self.links_of(node.object);
-        let left_out = links
-            .iter()
-            .filter(|link| !shown.contains(link.other(node.object)));
         ChainNode {
             object: node.object.clone(),
             label: self.label(node.object),
             is_missing: self.is_missing(node.object),
             link: node.link.cloned(),
-            left_out: left_out.count(),
+            left_out: self.count_others(node.object, shown),
             children: node
                 .children
                 .iter()

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::net::address::Address;
 use crate::net::resolver::Resolver;
+use crate::scope::Pattern;
 use crate::scope_check::ScopeCheck;
 use scandeck_wire::contract::{
     Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool,
@@ -181,6 +182,9 @@ pub struct ScanJob {
     pub redirect_level: RedirectLevel,
     /// Scan the original URL even if it redirects.
     pub scan_original_url: bool,
+    /// The denials of the service, for a worker at a place: its scope file has others.
+    #[serde(default)]
+    pub denials: Vec<Pattern>,
 }
 
 /// An event of a running scan.

@@ -370,6 +370,7 @@ impl<'a> ScanRun<'a> {
     fn check_ip(&self, host: &str, ip: IpAddr) -> Result<(), Refusal> {
         let check = &self.settings.scope_check;
         check.check_ip(host, ip)?;
+        check.check_service_denials(&self.job.denials, host, ip)?;
         match self.is_active() {
             true => check.check_active_ip(host, ip),
             false => Ok(()),

@@ -131,6 +131,7 @@ impl TestScan {
             params: check_params(tool, &params).unwrap(),
             redirect_level: RedirectLevel::SameDomain,
             scan_original_url: false,
+            denials: Vec::new(),
         };
         Self {
             job,

@@ -15,9 +15,12 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Extension, Json, Router};
+use serde_json::Value;
+use tokio::time::sleep;
 
 use super::RouteResult;
 use crate::api::request::JsonBody;
+use crate::engine::guests::is_active;
 use crate::errors::ApiError;
 use crate::guards::keys::KeyIdentity;
 use crate::net::address::Address;
@@ -29,11 +32,14 @@ use crate::runs::worker::ENDED_BY_SCOPE;
 use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::jobs::{Claim, QueuePoll, ScanUpdate};
-use crate::store::nodes::WorkerReport;
-use scandeck_wire::contract::ScanStatus;
+use crate::store::nodes::{ClaimedTarget, WorkerReport};
+use scandeck_wire::contract::{ScanStatus, Tool};
 
 /// Most characters of the texts that a worker reports of itself.
 const LONGEST_NAME: usize = 100;
+
+/// Time between two refusals that end a scan: an editor may write the scope file in two steps.
+const SCOPE_INTERVAL: Duration = Duration::from_millis(500);
 
 pub fn router() -> Router<App> {
     let path = |name: &str| format!("{WORKER_ROOT}/{name}");
@@ -70,7 +76,7 @@ async fn beat(
         ApiError::forbidden("the key was revoked, or another node has the id of the worker")
     })?;
     let queue = queue_of(&app, &identity, &report.id).await?;
-    end_out_of_scope(&queue).await?;
+    end_out_of_scope(&queue, &identity).await?;
     Ok(Json(BeatAnswer {
         lease_ms: u64::try_from(renewed.lease.as_millis()).unwrap_or(u64::MAX),
         is_lost: renewed.is_lost,
@@ -89,11 +95,16 @@ async fn claim(
         match queue.claim_scan(&sent.running).await? {
             QueuePoll::Empty => return Ok(StatusCode::NO_CONTENT.into_response()),
             QueuePoll::Aborted => {}
-            QueuePoll::Claimed(claim) => {
-                if let Some(refusal) = scope_refusal(&app, &claim.job.target) {
-                    let status = ScanStatus::FailedToStart;
-                    queue.refuse(&claim, status, &refusal).await?;
-                    continue;
+            QueuePoll::Claimed(mut claim) => {
+                let job = &claim.job;
+                let checked = check_scope(&app, &identity, &job.target, job.tool, &job.params);
+                match checked.and_then(|()| app.scope_check.denials()) {
+                    Ok(denials) => claim.job.denials = denials,
+                    Err(refusal) => {
+                        let status = ScanStatus::FailedToStart;
+                        queue.refuse(&claim, status, &refusal).await?;
+                        continue;
+                    }
                 }
                 name_worker(&queue, &claim, &identity).await?;
                 return Ok(Json(*claim).into_response());
@@ -155,29 +166,50 @@ fn no_place() -> ApiError {
     )
 }
 
-/// Ends the scans of a worker that the scope of the service no longer allows.
-async fn end_out_of_scope(queue: &StoreQueue) -> StoreResult<()> {
-    for (attempt, target) in queue.store.claimed_targets().await? {
-        if let Some(refusal) = scope_refusal(&queue.app, &target) {
+/// Ends the scans of a worker that the scope of the service no longer allows, after two refusals.
+async fn end_out_of_scope(queue: &StoreQueue, identity: &KeyIdentity) -> StoreResult<()> {
+    let refusal_of = |scan: &ClaimedTarget| {
+        check_scope(&queue.app, identity, &scan.target, scan.tool, &scan.params).err()
+    };
+    let mut refused = queue.store.claimed_targets().await?;
+    refused.retain(|scan| refusal_of(scan).is_some());
+    if refused.is_empty() {
+        return Ok(());
+    }
+    sleep(SCOPE_INTERVAL).await;
+    for scan in refused {
+        if let Some(refusal) = refusal_of(&scan) {
             let end = AttemptEnd::Outcome {
                 status: ScanStatus::Stopped,
                 message: format!("{ENDED_BY_SCOPE}{refusal}"),
             };
-            queue.end_attempt(&attempt, end).await?;
+            queue.end_attempt(&scan.attempt, end).await?;
         }
     }
     Ok(())
 }
 
-/// Why the service does not allow scans of a target. Its addresses are checked by the worker.
-fn scope_refusal(app: &App, target: &str) -> Option<String> {
-    match Address::parse(target) {
-        Ok(address) => {
-            let refusal = app.scope_check.check_name(&address).err()?;
-            Some(refusal.to_string())
-        }
-        Err(error) => Some(error.to_string()),
+/// Whether the service allows a scan of this worker, or why not. The worker checks the addresses of
+/// the target, and the denials for the hosts that the scan meets.
+fn check_scope(
+    app: &App,
+    identity: &KeyIdentity,
+    target: &str,
+    tool: Tool,
+    params: &Value,
+) -> Result<(), String> {
+    let address = Address::parse(target).map_err(|error| error.to_string())?;
+    // A target without a place may be scanned from any, if the client has chosen one.
+    let of_target = app.scope_check.place_of(&address);
+    if of_target.is_some() && of_target != identity.place {
+        return Err("the scope names another place for this target now".to_owned());
     }
+    let named = app.scope_check.check_name(&address);
+    let checked = match is_active(tool, params) {
+        true => named.and_then(|()| app.scope_check.check_active_name(&address)),
+        false => named,
+    };
+    checked.map_err(|refusal| refusal.to_string())
 }
 
 /// Notes in the scan which worker runs it.

@@ -336,24 +336,51 @@ impl ResultWriter<'_> {
         limit: BoxFuture<'static, ()>,
         token: &CancellationToken,
     ) -> QueueResult<Option<Cause>> {
-        let mut limit = limit;
+        let mut cancelled: BoxFuture<'_, Cause> = Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = token.cancelled() => Cause::Stop,
+                () = limit => Cause::TimeLimit,
+            }
+        });
         let mut buffer = Vec::with_capacity(EVENT_BATCH);
         loop {
             // Biased: a flood of events must not delay a stop.
             tokio::select! {
                 biased;
-                () = token.cancelled() => return Ok(Some(Cause::Stop)),
-                () = &mut limit => return Ok(Some(Cause::TimeLimit)),
+                cause = &mut cancelled => return Ok(Some(cause)),
                 count = events.recv_many(&mut buffer, EVENT_BATCH) => {
                     if count == 0 {
                         return Ok(None);
                     }
-                    if !self.write(&mut buffer).await? {
-                        return Ok(Some(Cause::Superseded));
+                    let cause = self.write_unless(&mut buffer, &mut cancelled).await?;
+                    if cause.is_some() {
+                        return Ok(cause);
                     }
                 }
             }
         }
+    }
+
+    /// Stores events; the cause if the scan must be cancelled. A cancelled scan does not wait for
+    /// results that the service of a worker never accepts.
+    async fn write_unless(
+        &self,
+        events: &mut Vec<ScanEvent>,
+        cancelled: &mut BoxFuture<'_, Cause>,
+    ) -> QueueResult<Option<Cause>> {
+        let mut write = Box::pin(self.write(events));
+        let cause = tokio::select! {
+            biased;
+            written = &mut write => return Ok((!written?).then_some(Cause::Superseded)),
+            cause = cancelled => cause,
+        };
+        // Most writes take milliseconds, and their results belong to the scan.
+        let is_lost = match tokio::time::timeout(GRACE, write).await {
+            Ok(written) => !written?,
+            Err(_) => false,
+        };
+        Ok(Some(if is_lost { Cause::Superseded } else { cause }))
     }
 
     /// [`Self::drain`]; false when the scan does not end in time.
@@ -404,5 +431,63 @@ impl ResultWriter<'_> {
             }
         }
         update
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    /// The queue of a service that never answers.
+    struct SilentQueue;
+
+    impl ScanQueue for SilentQueue {
+        fn claim<'a>(&'a self, _: &'a [ScanId]) -> BoxFuture<'a, QueueResult<QueuePoll>> {
+            Box::pin(pending())
+        }
+
+        fn record<'a>(&'a self, _: &'a Attempt, _: ScanUpdate) -> BoxFuture<'a, QueueResult<bool>> {
+            Box::pin(pending())
+        }
+
+        fn end<'a>(&'a self, _: &'a Attempt, _: AttemptEnd) -> BoxFuture<'a, QueueResult<()>> {
+            Box::pin(pending())
+        }
+    }
+
+    #[tokio::test]
+    async fn results_that_are_never_accepted_delay_neither_stop_nor_time_limit() {
+        let attempt = Attempt {
+            scan: ScanId(1),
+            number: 1,
+        };
+        let mask = Mutex::new(CredentialMask::new(&serde_json::json!({})));
+        let results = ResultWriter {
+            queue: &SilentQueue,
+            attempt: &attempt,
+            mask: &mask,
+            has_findings: AtomicBool::new(false),
+        };
+        for (stop_after, limit_after, expected) in
+            [(50, 60_000, Cause::Stop), (60_000, 50, Cause::TimeLimit)]
+        {
+            let (sender, mut events) = mpsc::channel(1);
+            let sent = sender.send(ScanEvent::Raw("GET / 200".to_owned())).await;
+            sent.unwrap();
+            let limit = Box::pin(tokio::time::sleep(Duration::from_millis(limit_after)));
+            let token = CancellationToken::new();
+            let stop = token.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(stop_after)).await;
+                stop.cancel();
+            });
+            let cause = results.watch(&mut events, limit, &token).await;
+            assert!(
+                cause.unwrap() == Some(expected),
+                "stop after {stop_after} ms"
+            );
+        }
     }
 }

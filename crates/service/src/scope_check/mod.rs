@@ -7,11 +7,11 @@
 //!     ──► its connections go to these addresses only
 //! ```
 //!
-//! Loopback and this host are allowed; `allow_private` allows private and link-local addresses; all
-//! other targets need an entry in the scope file ([`scope`](crate::scope)), whose changes apply
-//! immediately. An entry for a name covers public addresses only. A denial overrides everything. A
-//! cloud metadata address needs its own entry; a range does not include it. With an unreadable
-//! scope file nothing is allowed.
+//! Loopback and this host are allowed, except at a worker; `allow_private` allows private and
+//! link-local addresses; all other targets need an entry in the scope file
+//! ([`scope`](crate::scope)), whose changes apply immediately. An entry for a name covers public
+//! addresses only. A denial overrides everything. A cloud metadata address needs its own entry; a
+//! range does not include it. With an unreadable scope file nothing is allowed.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -65,6 +65,11 @@ pub struct ScopeCheckSettings {
     pub allow_active: bool,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
+    /// Refuses what an entry gives to the workers of a place: here, the same address can be another
+    /// machine.
+    pub only_here: bool,
+    /// Loopback and this host need an entry too: they are not what the service means (a worker).
+    pub only_listed: bool,
     /// Appended to the command of a remedy: ` --data-dir DIR`, or nothing for the default
     /// directory. Everybody with a key reads refusals, so they contain no path of this machine.
     pub command_suffix: &'static str,
@@ -161,6 +166,11 @@ impl ScopeCheck {
         if let Some(entry) = scope.deny.iter().find(|entry| covers(&entry.target)) {
             return Some(RefusalReason::Denied(Box::new(entry.clone())));
         }
+        if self.settings.only_here
+            && let Some(place) = self.place_in(scope, host, ip)
+        {
+            return Some(RefusalReason::OfPlace(place));
+        }
         if let Some(ip) = ip {
             if ip.is_unspecified() || ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
                 return Some(RefusalReason::NoHost);
@@ -197,6 +207,10 @@ impl ScopeCheck {
 
     /// Whether a target needs no entry.
     fn is_allowed_by_default(&self, host: &str, ip: Option<IpAddr>) -> bool {
+        if self.settings.only_listed {
+            return self.settings.allow_private
+                && ip.is_some_and(|ip| is_private(ip) && !is_this_host(ip));
+        }
         match ip {
             Some(ip) if self.settings.allow_private && is_private(ip) => true,
             Some(ip) => {
@@ -259,6 +273,7 @@ impl ScopeCheck {
         // An entry for a name covers its public addresses only.
         let entry = match (&reason, ip) {
             (RefusalReason::Denied(entry), _) => entry.target.to_string(),
+            (RefusalReason::DeniedByService(pattern), _) => pattern.to_string(),
             (RefusalReason::Metadata, Some(ip)) => ip.to_string(),
             (_, Some(ip)) if !is_public(ip) => ip.to_string(),
             _ => host.to_owned(),
@@ -268,10 +283,14 @@ impl ScopeCheck {
             RefusalReason::Denied(_) => {
                 format!("`scandeck scope remove {entry}{suffix}` removes the denial")
             }
+            RefusalReason::DeniedByService(_) => {
+                format!("`scandeck scope remove {entry}` on its machine removes the denial")
+            }
             RefusalReason::ScopeFile(_) => {
                 "No scan can start until the scope file is fixed".to_owned()
             }
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
+            RefusalReason::OfPlace(_) => format!("a scan of {entry} runs there"),
             RefusalReason::NotActive { has_entry } => self.active_remedy(&entry, *has_entry),
             _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };
@@ -284,7 +303,10 @@ impl ScopeCheck {
     }
 
     fn allowed(&self) -> String {
-        let mut all = vec!["loopback and this host".to_owned()];
+        let mut all = Vec::new();
+        if !self.settings.only_listed {
+            all.push("loopback and this host".to_owned());
+        }
         if self.settings.allow_private {
             all.push("private addresses".to_owned());
         }
@@ -303,6 +325,9 @@ impl ScopeCheck {
         all.extend(patterns.iter().take(3).cloned());
         if patterns.len() > 3 {
             all.push(format!("{} more", patterns.len() - 3));
+        }
+        if all.is_empty() {
+            all.push("nothing".to_owned());
         }
         all.join(", ")
     }
@@ -397,6 +422,27 @@ mod tests {
             "192.168.1.10 is out of scope; `scandeck scope add 192.168.1.10 --data-dir DIR` permits it \
              (allowed: loopback and this host)"
         );
+    }
+
+    #[test]
+    fn machine_of_a_worker_needs_an_entry() {
+        let worker = |settings: &mut ScopeCheckSettings| {
+            settings.only_listed = true;
+            settings.allow_private = true;
+        };
+        let TestScopeCheck { scope_check, .. } = &scope_check("", worker);
+        for denied in ["127.0.0.1", "::1", "http://localhost:8080/"] {
+            let refusal = refused(scope_check, denied).expect(denied);
+            assert!(
+                refusal.contains("scandeck scope add")
+                    && refusal.ends_with("(allowed: private addresses)"),
+                "{refusal}"
+            );
+        }
+        let TestScopeCheck { scope_check, .. } =
+            &self::scope_check("allow = [{ target = '127.0.0.1' }]", worker);
+        assert_eq!(refused(scope_check, "127.0.0.1"), None);
+        assert!(refused(scope_check, "127.0.0.2").is_some());
     }
 
     #[test]

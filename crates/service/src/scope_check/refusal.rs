@@ -5,7 +5,8 @@ use std::fmt;
 
 use jiff::civil::Date;
 
-use crate::scope::ScopeEntry;
+use crate::place::WorkerPlace;
+use crate::scope::{Pattern, ScopeEntry};
 
 /// Why a target may not be scanned, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,9 +25,13 @@ pub(super) enum RefusalReason {
     /// The name is listed, but its address is private, loopback or link-local.
     NotPublic,
     Denied(Box<ScopeEntry>),
+    /// By the scope file of the service of this worker.
+    DeniedByService(Pattern),
     Expired(Date),
     Metadata,
     NoHost,
+    /// Only the workers of this place may scan it.
+    OfPlace(WorkerPlace),
     ScopeFile(String),
     /// Active tools may not scan the target; the remedy says what is missing.
     NotActive {
@@ -53,10 +58,22 @@ impl fmt::Display for Refusal {
                 "{subject} is denied by the scope file ({})",
                 describe(entry)
             )?,
+            RefusalReason::DeniedByService(pattern) => {
+                return write!(
+                    f,
+                    "{subject} is denied by the scope of the service ({pattern}); {remedy}"
+                );
+            }
             RefusalReason::Expired(until) => write!(f, "{subject} was in scope until {until}")?,
             RefusalReason::Metadata => write!(f, "{subject} is a cloud metadata address")?,
             RefusalReason::NoHost => {
                 return write!(f, "{subject} is not the address of one host. {remedy}");
+            }
+            RefusalReason::OfPlace(place) => {
+                return write!(
+                    f,
+                    "{subject} is in scope for scans from the place `{place}` only; {remedy}"
+                );
             }
             RefusalReason::NotActive { .. } => {
                 return write!(f, "active tools may not scan {subject}: {remedy}");

@@ -185,7 +185,7 @@ async fn start_parts(
         Some(runner) => Arc::clone(runner),
         None => engine(
             &settings,
-            &opened.scope_check,
+            engine_scope(&settings, &opened.dir)?,
             &parts.resolver,
             &sockets,
             shares,
@@ -468,7 +468,7 @@ fn app_state(
 
 fn engine(
     settings: &Settings,
-    scope_check: &Arc<ScopeCheck>,
+    scope_check: ScopeCheck,
     system_resolver: &Arc<dyn Resolver>,
     sockets: &Sockets,
     shares: DescriptorShares,
@@ -482,11 +482,10 @@ fn engine(
     if sockets.loggers.is_some() {
         service_ports.add(sockets.logger_address);
     }
-    let (scope_check, trust_anchors) = (Arc::clone(scope_check), settings.trust_anchors.clone());
     Arc::new(Engine::new(EngineSettings {
-        scope_check,
+        scope_check: Arc::new(scope_check),
         resolver,
-        trust_anchors,
+        trust_anchors: settings.trust_anchors.clone(),
         service_ports,
         limits: settings.scan_limits,
         descriptors: shares
@@ -579,8 +578,18 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
             .iter()
             .map(pattern)
             .collect::<Result<_, _>>()?,
+        only_here: false,
+        only_listed: false,
         command_suffix,
     })
+}
+
+/// The scope of the scans of this process: those of a place run at its workers.
+fn engine_scope(settings: &Settings, dir: &DataDir) -> Result<ScopeCheck, StartError> {
+    Ok(ScopeCheck::new(ScopeCheckSettings {
+        only_here: true,
+        ..rails_settings(settings, dir)?
+    }))
 }
 
 /// Starts the background tasks; `stop` ends each of them.

@@ -33,6 +33,9 @@ use scandeck_wire::sqlite::private_options;
 /// Attempts per scan that count: those that no clean stop of the service ended.
 const TRIES: i64 = 3;
 
+/// The end of a stopped scan that no worker runs.
+pub(super) const STOPPED_BY_USER: &str = "stopped by the user";
+
 /// The right of this process to write the results of a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
@@ -53,7 +56,7 @@ pub struct Claim {
 #[derive(Debug)]
 pub enum QueuePoll {
     Claimed(Box<Claim>),
-    /// A scan ended as `aborted` after its last attempt.
+    /// A scan ended without another attempt: the last one was lost, or the scan was stopped.
     Aborted,
     Empty,
 }
@@ -101,6 +104,18 @@ impl Store {
             return Ok(QueuePoll::Empty);
         };
         let (scan, tries) = (job.scan, job.tries);
+        if job.is_stop_requested {
+            end(
+                &mut change,
+                scan,
+                &ScanStatus::Stopped,
+                STOPPED_BY_USER,
+                now,
+            )
+            .await?;
+            change.commit().await?;
+            return Ok(QueuePoll::Aborted);
+        }
         if tries >= TRIES {
             let message = format!("{TRIES} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
@@ -218,14 +233,7 @@ impl Store {
                 });
             }
             Some(None) => {
-                end(
-                    &mut change,
-                    id,
-                    &ScanStatus::Stopped,
-                    "stopped by the user",
-                    now,
-                )
-                .await?;
+                end(&mut change, id, &ScanStatus::Stopped, STOPPED_BY_USER, now).await?;
                 StopRequest::Ended
             }
             Some(Some(_)) => {
@@ -274,8 +282,8 @@ impl Store {
     ) -> StoreResult<Option<QueuedJob>> {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
         sql(
-            "SELECT scan_id, jobs.tries, jobs.params, tool_id, targets.name AS target, redirect_level,
-                scan_original_url, max_minutes
+            "SELECT scan_id, jobs.tries, stop_requested, jobs.params, tool_id, targets.name AS target,
+                redirect_level, scan_original_url, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
              WHERE (owner IS NULL OR owner = $1) AND jobs.place = $3 AND scan_id NOT IN list($2)
                 AND (jobs.schedule_id IS NULL OR scans.target_id NOT IN (
@@ -313,6 +321,7 @@ impl Store {
 struct QueuedJob {
     scan: ScanId,
     tries: i64,
+    is_stop_requested: bool,
     job: ScanJob,
     max_minutes: i64,
 }
@@ -323,6 +332,7 @@ impl ReadRow for QueuedJob {
         Ok(Self {
             scan,
             tries: row.get("tries")?,
+            is_stop_requested: row.get("stop_requested")?,
             job: ScanJob {
                 scan,
                 tool: Tool(row.get("tool_id")?),
@@ -330,6 +340,7 @@ impl ReadRow for QueuedJob {
                 params: json(row.get("params")?),
                 redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
                 scan_original_url: row.get("scan_original_url")?,
+                denials: Vec::new(),
             },
             max_minutes: row.get("max_minutes")?,
         })
@@ -367,7 +378,7 @@ pub(super) async fn end_lost(change: &mut WriteTransaction, now: Timestamp) -> S
     .await?;
     for (scan, stopped) in lost {
         let (status, message) = match stopped {
-            true => (ScanStatus::Stopped, "stopped by the user"),
+            true => (ScanStatus::Stopped, STOPPED_BY_USER),
             false => (
                 ScanStatus::Aborted,
                 "the service was interrupted twice during this scan",
@@ -619,6 +630,22 @@ mod tests {
             .unwrap();
         let ended = store.scan(scan, now).await.unwrap().unwrap();
         assert_eq!(&*ended.status_message, "no\u{fffd}thing");
+    }
+
+    #[tokio::test]
+    async fn stopped_scan_that_its_worker_lost_is_not_claimed_again() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let now = Timestamp::now();
+        let scan = queue_scan(&store, "a").await;
+        let attempt = claim_scan(&store, now).await.unwrap().attempt;
+        store.request_stop(scan, now).await.unwrap();
+        store.release(&attempt).await.unwrap();
+        let polled = store.claim(&[], now).await.unwrap();
+        assert!(matches!(polled, QueuePoll::Aborted), "{polled:?}");
+        let ended = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(ended.status_name, ScanStatus::Stopped);
+        assert_eq!(&*ended.status_message, "stopped by the user");
     }
 }
 

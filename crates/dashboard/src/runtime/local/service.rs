@@ -153,6 +153,7 @@ pub fn proof_scope(data_dir: &Path) -> Result<ProofScope, LocalError> {
             || data_dir.join("scope.toml"),
             |directory| directory.scope_file(),
         ),
+        only_here: true,
         command_suffix: if is_default { "" } else { " --data-dir DIR" },
         ..ScopeCheckSettings::default()
     });

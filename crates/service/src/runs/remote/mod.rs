@@ -128,6 +128,8 @@ fn engine(settings: &WorkerSettings) -> Arc<dyn Runner> {
         allow_private: settings.allow_private,
         allow_active: settings.allow_active,
         allow_targets: Vec::new(),
+        only_here: false,
+        only_listed: true,
         command_suffix: " # on the machine of the worker",
     });
     let shares = DescriptorShares::of_process();

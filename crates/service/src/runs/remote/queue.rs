@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::connection::{CallError, SHORT, ServiceConnection};
@@ -23,6 +23,9 @@ use scandeck_wire::contract::ScanId;
 
 /// Longest time of a request with results or a wordlist: they may be large, and the network slow.
 const LONG: Duration = Duration::from_secs(60);
+
+/// How long a request is repeated: the service may refuse one batch each time, while beats pass.
+const LONGEST_REPEAT: Duration = Duration::from_secs(180);
 
 /// Pause before a request is repeated.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -70,20 +73,21 @@ impl RemoteQueue {
         answer.await.map(drop)
     }
 
-    /// Repeats a request until the service answers, or the lease ends.
+    /// Repeats a request until the service answers, or the lease ends; for three minutes at most.
     async fn repeat(
         &self,
         name: &str,
         request: &(impl Serialize + Sync),
         limit: Duration,
     ) -> Result<(), CallError> {
-        let mut left = TRIES_AT_STOP;
+        let (began, mut left) = (Instant::now(), TRIES_AT_STOP);
         loop {
             let answer = self.service.call::<IgnoredAny>(name, request, limit);
             match answer.await {
                 Err(CallError::Away(why)) => {
                     left -= u32::from(self.stop.is_cancelled());
-                    if left == 0 || self.lease.has_ended() {
+                    let is_over = began.elapsed() >= LONGEST_REPEAT;
+                    if left == 0 || is_over || self.lease.has_ended() {
                         return Err(CallError::Away(why));
                     }
                 }

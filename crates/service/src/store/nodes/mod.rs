@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-pub use remote::WorkerReport;
 pub(super) use remote::worker_home;
+pub use remote::{ClaimedTarget, WorkerReport};
 
 use super::sql::{Executor, SqlRow, per_engine, sql};
 use super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text};

@@ -11,13 +11,14 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::super::jobs::{self, Attempt};
 use super::super::sql::{SqlRow, sql};
-use super::super::{Store, StoreResult};
+use super::super::{Store, StoreResult, json};
 use super::{LEASE, NodeDetails, ServiceNode, join};
 use crate::place::WorkerPlace;
-use scandeck_wire::contract::{ScanId, ScanStatus};
+use scandeck_wire::contract::{ScanId, ScanStatus, Tool};
 
 /// By how much longer the lease of the only worker of a place is: no other worker waits for its
 /// scans, and a cut of the network must not end them.
@@ -47,6 +48,17 @@ pub struct WorkerRenewal {
     pub is_lost: bool,
     /// A scan of its place waits.
     pub has_waiting: bool,
+}
+
+/// A scan that a worker has claimed, as far as the scope of the service needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimedTarget {
+    pub attempt: Attempt,
+    /// Name of the target.
+    pub target: String,
+    pub tool: Tool,
+    /// The parameters without credentials.
+    pub params: Value,
 }
 
 /// The column `home` of the workers of a key.
@@ -137,19 +149,26 @@ impl Store {
         Ok(details.map(store))
     }
 
-    /// The attempts that this node has claimed, with the names of their targets.
-    pub async fn claimed_targets(&self) -> StoreResult<Vec<(Attempt, String)>> {
-        let rows: Vec<(i64, i64, String)> = sql("SELECT scan_id, attempt, targets.name FROM jobs
+    /// The scans that this node has claimed.
+    pub async fn claimed_targets(&self) -> StoreResult<Vec<ClaimedTarget>> {
+        let rows: Vec<(i64, i64, String, i64, String)> = sql(
+            "SELECT scan_id, attempt, targets.name, tool_id, scans.params FROM jobs
                 JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
-             WHERE owner = $1")
+             WHERE owner = $1",
+        )
         .bind(&self.node.id)
         .all(self.read())
         .await?;
-        let attempt = |(scan, number, target)| {
-            let scan = ScanId(scan);
-            (Attempt { scan, number }, target)
+        let claimed = |(scan, number, target, tool, params): (_, _, _, _, String)| ClaimedTarget {
+            attempt: Attempt {
+                scan: ScanId(scan),
+                number,
+            },
+            target,
+            tool: Tool(tool),
+            params: json(&params),
         };
-        Ok(rows.into_iter().map(attempt).collect())
+        Ok(rows.into_iter().map(claimed).collect())
     }
 
     /// The places for which scans wait, and that have no worker.
@@ -162,20 +181,26 @@ impl Store {
         .await
     }
 
-    /// Ends the scans that wait for a place, unless it has a worker now. Returns their number.
+    /// Ends the scans that wait for a place, unless it has a worker now; one that lost its worker
+    /// after a stop ends as stopped. Returns their number.
     pub async fn end_unreachable(&self, place: &str, now: Timestamp) -> StoreResult<usize> {
         let mut change = self.change().await?;
-        let scans: Vec<i64> = sql("SELECT scan_id FROM jobs WHERE owner IS NULL AND place = $1
-                AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.place = jobs.place)")
+        let scans: Vec<(i64, bool)> = sql(
+            "SELECT scan_id, stop_requested FROM jobs WHERE owner IS NULL AND place = $1
+                AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.place = jobs.place)",
+        )
         .bind(place)
         .all(&mut change)
         .await?;
         let message = format!(
             "no worker of the place {place} is connected; `scandeck worker --place {place}` starts one there"
         );
-        for scan in &scans {
-            let status = ScanStatus::VpnConnectionError;
-            jobs::end(&mut change, ScanId(*scan), &status, &message, now).await?;
+        for (scan, is_stopped) in &scans {
+            let (status, why) = match is_stopped {
+                true => (ScanStatus::Stopped, jobs::STOPPED_BY_USER),
+                false => (ScanStatus::VpnConnectionError, message.as_str()),
+            };
+            jobs::end(&mut change, ScanId(*scan), &status, why, now).await?;
         }
         change.commit().await?;
         Ok(scans.len())
@@ -281,7 +306,13 @@ mod tests {
         let claim = claim_scan(&worker, now).await.unwrap();
         assert_eq!(claim.attempt.scan, scan);
         let claimed = worker.claimed_targets().await.unwrap();
-        assert_eq!(claimed, [(claim.attempt.clone(), "10.0.4.7".to_owned())]);
+        let expected = ClaimedTarget {
+            attempt: claim.attempt.clone(),
+            target: "10.0.4.7".to_owned(),
+            tool: Tool::PORTS,
+            params: serde_json::json!({}),
+        };
+        assert_eq!(claimed, [expected]);
 
         let update = ScanUpdate {
             number: 3,
