@@ -24,7 +24,7 @@ use super::place::GuestPlace;
 use super::process::{GuestEnd, GuestLimits, GuestOutput, run_in, shown_command};
 use super::raw_text::{parts, without_passwords};
 use super::table::{GuestReport, GuestScan, GuestWay};
-use super::version::installed_version;
+use super::version::{installed_version, refusal};
 use super::{Guest, guest_of, missing};
 use crate::engine::blocking;
 use crate::engine::params::tools::request_rate;
@@ -73,6 +73,9 @@ pub(super) async fn scan_with(
             guest.program()
         )));
     };
+    if let Some(why) = refusal(guest, &version) {
+        return Err(failed(why));
+    }
     let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
     let guest_run = GuestRun {
         run,
