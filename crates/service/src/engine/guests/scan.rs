@@ -22,6 +22,7 @@ use super::arguments::{GuestTarget, REPORT, WORDS};
 use super::findings::{GuestFindings, GuestReading};
 use super::place::GuestPlace;
 use super::process::{GuestEnd, GuestLimits, GuestOutput, run_in, shown_command};
+use super::proxy::GuestProxy;
 use super::raw_text::{parts, without_passwords};
 use super::table::{GuestReport, GuestScan, GuestWay};
 use super::version::{installed_version, refusal};
@@ -41,6 +42,9 @@ const LIMITS: GuestLimits = GuestLimits {
     memory: 8 << 30,
     file: 32 << 20,
 };
+
+/// Why a run is incomplete whose target accepted no connection.
+const NOTHING_REACHED: &str = "reached nothing of the target by its proxy";
 
 /// Characters of a line that the scan shows as its current step.
 const MAX_STEP: usize = 100;
@@ -128,10 +132,19 @@ impl GuestRun<'_> {
                 None => std::future::pending().await,
             }
         };
-        let result = tokio::select! {
+        let mut result = tokio::select! {
             result = self.execute(&arguments) => result?,
             never = serve => match never {},
         };
+        if proxy.as_ref().is_some_and(GuestProxy::has_missed) {
+            if result.findings == 0 {
+                let program = self.guest.program();
+                let why = format!("{program} {NOTHING_REACHED}; check that the target is up");
+                return Err(failed(why));
+            }
+            let why = || NOTHING_REACHED.to_owned();
+            result.problem.get_or_insert_with(why);
+        }
         self.report_run(&result).await;
         Ok(self.summary(&result))
     }
