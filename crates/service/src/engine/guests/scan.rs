@@ -48,6 +48,8 @@ const NOTHING_REACHED: &str = "reached nothing of the target by its proxy";
 
 /// Characters of a line that the scan shows as its current step.
 const MAX_STEP: usize = 100;
+/// Characters of the last line in the reason of a failure.
+const MAX_LAST: usize = 300;
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
@@ -188,6 +190,7 @@ impl GuestRun<'_> {
     async fn execute(&self, arguments: &[String]) -> Result<GuestResult, ScanOutcome> {
         self.run.raw(shown_command(self.program, arguments)).await;
         let mut findings = GuestFindings::new(self.scan.format, self.run.settings.limits);
+        let mut unreadable: usize = 0;
         let (sender, mut lines) = mpsc::channel::<String>(64);
         let read = async {
             while let Some(line) = lines.recv().await {
@@ -196,6 +199,7 @@ impl GuestRun<'_> {
                 if self.scan.report == GuestReport::Lines && line.starts_with('{') {
                     let stop = blocking::StopFlag::default();
                     let reading = findings.read(line.as_bytes(), LIMITS.file, &stop);
+                    unreadable += usize::from(reading.is_unreadable(&line));
                     self.report_findings(reading).await;
                 }
             }
@@ -209,8 +213,10 @@ impl GuestRun<'_> {
             self.raw(&format!("{}: {line}", self.guest.program())).await;
         }
         let ended = output.end.problem().map(str::to_owned);
+        let damage =
+            (unreadable > 0).then(|| format!("wrote {}", plural(unreadable, "unreadable result")));
         let (count, problem) = match self.scan.report {
-            GuestReport::Lines => (findings.count(), ended),
+            GuestReport::Lines => (findings.count(), ended.or(damage)),
             GuestReport::File => self.read_report(findings, &output).await,
         };
         match problem {
@@ -323,7 +329,10 @@ impl GuestRun<'_> {
         let last = printed.map(str::trim).rfind(|line| !line.is_empty());
         let program = self.guest.program();
         match last {
-            Some(last) => format!("{program} {problem}: {last}"),
+            Some(last) => {
+                let short: String = last.chars().take(MAX_LAST).collect();
+                format!("{program} {problem}: {short}")
+            }
             None => format!("{program} {problem}"),
         }
     }
