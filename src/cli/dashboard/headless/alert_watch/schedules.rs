@@ -104,9 +104,9 @@ impl<'a> ScheduleWatch<'a> {
         match due {
             DueStart::Wait if times.done == known.done => {}
             // The clock was set back.
-            DueStart::Wait => _ = starts.start(name, times.done, &[]).await?,
+            DueStart::Wait => _ = starts.start(name, &known, times.done, &[]).await?,
             DueStart::Skip { due: missed } => {
-                starts.start(name, times.done, &[]).await?;
+                starts.start(name, &known, times.done, &[]).await?;
                 let missed = missed.to_zoned(zone.clone());
                 let start = missed.strftime("%Y-%m-%d %H:%M");
                 let window = window_text(schedule.rule.window);
@@ -116,7 +116,7 @@ impl<'a> ScheduleWatch<'a> {
             }
             DueStart::Start { missed, .. } => {
                 let scans = self.scans_of(client, schedule).await?;
-                let queued = starts.start(name, times.done, &scans).await?;
+                let queued = starts.start(name, &known, times.done, &scans).await?;
                 let made_up = match usize::try_from(missed).unwrap_or(0) {
                     0 => String::new(),
                     count => format!("; {} missed before", plural(count, "start")),
@@ -216,7 +216,10 @@ async fn start_one(
     starts: &mut ScheduleStarts,
     queued: &WaitingScan,
 ) -> anyhow::Result<bool> {
-    starts.take(queued, Timestamp::now()).await?;
+    if !starts.take(queued, Timestamp::now()).await? {
+        // Another process starts it.
+        return Ok(true);
+    }
     let WaitingScan {
         schedule,
         target,
