@@ -16,7 +16,7 @@ use super::HeadlessSession;
 use crate::cli::dashboard::headless::start::{LIST_SCANS, is_about_scan};
 use crate::cli::dashboard::headless::target_choice::ChosenTarget;
 use crate::cli::error::CliError;
-use scandeck_client::{Client, ScanQuery, TargetQuery};
+use scandeck_client::{Client, Error, ErrorKind, ScanQuery, TargetQuery};
 use scandeck_dashboard::config::WatchedSchedule;
 use scandeck_domain::alerts::{ScheduleStarts, WaitingScan};
 use scandeck_domain::triage::identity::asset;
@@ -171,37 +171,72 @@ impl<'a> ScheduleWatch<'a> {
     ) -> anyhow::Result<()> {
         let queued = starts.queued().await?;
         let workspaces = queued.iter().map(|one| one.scan.workspace_id).collect();
-        let mut busy = active_targets(client, workspaces).await?;
+        let mut busy = BusyTargets::of(client, workspaces).await?;
         for one in queued {
             let is_configured = |schedule: &WatchedSchedule| schedule.name == one.schedule;
             if !self.schedules.iter().any(is_configured) {
                 starts.take(&one, Timestamp::now()).await?;
                 continue;
             }
-            if !busy.contains(&one.target) && start_one(client, starts, &one).await? {
-                busy.insert(one.target);
+            if !busy.has(&one) && start_one(client, starts, &one).await? {
+                busy.targets.insert(one.target);
             }
         }
         Ok(())
     }
 }
 
-/// The targets with a scan that waits or runs.
+/// Where no scan may be started now.
+#[derive(Default)]
+struct BusyTargets {
+    /// Those with a scan that waits or runs.
+    targets: BTreeSet<TargetId>,
+    /// Workspaces whose scans the service does not list.
+    refused: BTreeSet<Option<WorkspaceId>>,
+}
+
+impl BusyTargets {
+    async fn of(
+        client: &Client,
+        workspaces: BTreeSet<Option<WorkspaceId>>,
+    ) -> anyhow::Result<Self> {
+        let mut busy = Self::default();
+        for workspace_id in workspaces {
+            match active_targets(client, workspace_id).await {
+                Ok(active) => busy.targets.extend(active),
+                Err(error) if matches!(error.kind, ErrorKind::Forbidden | ErrorKind::NotFound) => {
+                    let cause = error.to_string();
+                    note!(
+                        "scandeck: scans of schedules wait: {}",
+                        clean_for_print(&cause)
+                    );
+                    busy.refused.insert(workspace_id);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(busy)
+    }
+
+    fn has(&self, queued: &WaitingScan) -> bool {
+        self.targets.contains(&queued.target) || self.refused.contains(&queued.scan.workspace_id)
+    }
+}
+
+/// The targets of a workspace with a scan that waits or runs.
 async fn active_targets(
     client: &Client,
-    workspaces: BTreeSet<Option<WorkspaceId>>,
-) -> anyhow::Result<BTreeSet<TargetId>> {
+    workspace_id: Option<WorkspaceId>,
+) -> Result<BTreeSet<TargetId>, Error> {
     let mut active = BTreeSet::new();
-    for workspace_id in workspaces {
-        for status in [ScanStatus::Waiting, ScanStatus::Running] {
-            let query = ScanQuery {
-                workspace_id,
-                status: Some(status),
-                ..ScanQuery::default()
-            };
-            let scans = client.list_all_scans(&query).await?;
-            active.extend(scans.into_iter().map(|scan| scan.target_id));
-        }
+    for status in [ScanStatus::Waiting, ScanStatus::Running] {
+        let query = ScanQuery {
+            workspace_id,
+            status: Some(status),
+            ..ScanQuery::default()
+        };
+        let scans = client.list_all_scans(&query).await?;
+        active.extend(scans.into_iter().map(|scan| scan.target_id));
     }
     Ok(active)
 }
