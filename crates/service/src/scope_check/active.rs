@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 
-use super::networks::{embedded_ipv4, is_public};
+use super::networks::{embedded_ipv4, is_public, is_this_host};
 use super::{METADATA, Refusal, RefusalReason, ScopeCheck, plain_host};
 use crate::net::address::Address;
 use crate::scope::{Pattern, ScanScope};
@@ -42,13 +42,13 @@ impl ScopeCheck {
         }
     }
 
-    /// Whether a valid entry with `active` covers the target. As in other checks, an entry for a
-    /// name covers no private address, and a range no metadata address.
+    /// Whether a valid entry with `active` covers the target. An entry for a name covers no private
+    /// address, also where these need no entry, and a range no metadata address.
     fn has_active_entry(&self, scope: &ScanScope, host: &str, ip: Option<IpAddr>) -> bool {
         let covers = |pattern: &Pattern| match ip {
             None => pattern.covers_name(host),
             Some(ip) if METADATA.contains(&ip) => *pattern == Pattern::Net(IpNet::from(ip)),
-            Some(ip) if is_public(ip) || self.is_allowed_by_default(host, Some(ip)) => {
+            Some(ip) if is_public(ip) || (self.is_local_name(host) && is_this_host(ip)) => {
                 pattern.covers_name(host) || pattern.covers_ip(ip)
             }
             Some(ip) => pattern.covers_ip(ip),
@@ -151,6 +151,25 @@ mod tests {
                 && refusal.contains("scope add 10.0.5.7 --active"),
             "{refusal}"
         );
+    }
+
+    #[test]
+    fn allowed_private_addresses_need_an_active_entry_of_their_own() {
+        let TestScopeCheck { scope_check, .. } = &scope_check(SCOPE, |settings| {
+            settings.allow_active = true;
+            settings.allow_private = true;
+        });
+        let check = |host: &str, ip: &str| scope_check.check_active_ip(host, ip.parse().unwrap());
+        for (host, ip) in [
+            ("a.test", "192.0.2.1"),
+            ("a.test", "10.0.4.7"),
+            ("localhost", "127.0.0.1"),
+        ] {
+            assert_eq!(check(host, ip), Ok(()), "{host} {ip}");
+        }
+        for ip in ["127.0.0.1", "::1", "10.0.5.7", "192.168.1.1", "fe80::1"] {
+            assert!(check("a.test", ip).is_err(), "{ip}");
+        }
     }
 
     #[test]

@@ -112,7 +112,8 @@ impl Store {
         .bind(new.recurrence.first.to_string())
         .bind(new.recurrence.every.to_string())
         .bind(new.recurrence.window.as_secs())
-        .bind(new.targets.is_none())
+        // A program that knows no tags must not scan all targets in place of those of the tag.
+        .bind(new.targets.is_none() && new.tag.is_none())
         .bind(new.tag.as_deref().unwrap_or_default())
         .bind(&new.created_by)
         .bind(millis(now))
@@ -332,6 +333,7 @@ impl Store {
 /// A schedule without its targets and scans.
 fn schedule_of(row: &SqlRow) -> StoreResult<StoredSchedule> {
     let is_of_all: bool = row.get("all_targets")?;
+    let tag = Some(text(row, "tag")?).filter(|tag| !tag.is_empty());
     Ok(StoredSchedule {
         id: ScheduleId(row.get("id")?),
         workspace: WorkspaceId(row.get("workspace_id")?),
@@ -351,8 +353,8 @@ fn schedule_of(row: &SqlRow) -> StoreResult<StoredSchedule> {
             done: instant(row.get("done_at")?),
             next: instant(row.get("next_at")?),
         },
-        targets: (!is_of_all).then(Vec::new),
-        tag: Some(text(row, "tag")?).filter(|tag| !tag.is_empty()),
+        targets: (!is_of_all && tag.is_none()).then(Vec::new),
+        tag,
         scans: Vec::new(),
         is_paused: row.get("paused")?,
         created_by: row.get("created_by")?,
@@ -587,7 +589,12 @@ mod tests {
         };
         let id = store.add_schedule(&new, after(0)).await.unwrap().unwrap();
         let schedule = store.schedule(id).await.unwrap().unwrap();
-        assert_eq!(schedule.tag, new.tag);
+        assert_eq!((&schedule.tag, &schedule.targets), (&new.tag, &None));
+        let of_all: i64 = sql("SELECT count(*) FROM schedules WHERE all_targets = true")
+            .one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(of_all, 0, "an older program would scan all targets");
         let ids = async || -> Vec<TargetId> {
             let targets = store.targets_of_schedule(&schedule).await.unwrap();
             targets.into_iter().map(|target| target.id).collect()

@@ -10,6 +10,7 @@
 //! The tables are additions to the file of sent alerts, which an earlier program ignores.
 
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use jiff::civil::DateTime;
@@ -37,6 +38,8 @@ const TABLES: [&str; 3] = [
 #[derive(Debug)]
 pub struct ScheduleStarts {
     file: SentAlerts,
+    /// A random number, which names this process in the lease.
+    holder: i64,
 }
 
 /// A schedule with its last start.
@@ -65,7 +68,8 @@ impl ScheduleStarts {
     pub async fn open(directory: &Path, now: Timestamp) -> Result<Option<Self>, StoreError> {
         let file = SentAlerts::open(directory, Stamp(now)).await?;
         let failed = StoreError::of(&file.path);
-        let mut this = Self { file };
+        let holder = random_number();
+        let mut this = Self { file, holder };
         if this.take_lease(now).await.map_err(failed)? {
             return Ok(Some(this));
         }
@@ -79,7 +83,7 @@ impl ScheduleStarts {
                 .execute(&mut self.file.connection)
                 .await?;
         }
-        let (holder, until) = (i64::from(std::process::id()), now.as_second() + LEASE);
+        let (holder, until) = (self.holder, now.as_second() + LEASE);
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await?;
         // A clock that was set back must not keep the lease for longer.
         let other = sqlx::query(
@@ -152,33 +156,40 @@ impl ScheduleStarts {
         Ok(KnownSchedule { recurrence, done })
     }
 
-    /// Moves a schedule to a start and queues its scans; returns their number. A target that waits
-    /// for scans of an earlier start is left out.
+    /// Moves a schedule to a start and queues its scans; returns their number, which is 0 when
+    /// another process moved it. A target that waits for scans of an earlier start is left out.
     ///
     /// # Errors
     /// When the file cannot be written; then nothing is started.
     pub async fn start(
         &mut self,
         name: &str,
+        known: &KnownSchedule,
         done: Timestamp,
         scans: &[NewScan],
     ) -> Result<usize, StoreError> {
         let failed = StoreError::of(&self.file.path);
-        self.move_and_queue(name, done, scans).await.map_err(failed)
+        let moved = self.move_and_queue(name, known, done, scans).await;
+        moved.map_err(failed)
     }
 
     async fn move_and_queue(
         &mut self,
         name: &str,
+        known: &KnownSchedule,
         done: Timestamp,
         scans: &[NewScan],
     ) -> sqlx::Result<usize> {
         let mut change = self.file.connection.begin_with("BEGIN IMMEDIATE").await?;
-        sqlx::query("UPDATE schedules SET done = ? WHERE name = ?")
+        let moved = sqlx::query("UPDATE schedules SET done = ? WHERE name = ? AND done = ?")
             .bind(done.as_millisecond())
             .bind(name)
+            .bind(known.done.as_millisecond())
             .execute(&mut *change)
             .await?;
+        if moved.rows_affected() == 0 {
+            return Ok(0);
+        }
         let rows = sqlx::query("SELECT DISTINCT target FROM queued_scans WHERE schedule = ?")
             .bind(name)
             .fetch_all(&mut *change)
@@ -224,26 +235,27 @@ impl ScheduleStarts {
     }
 
     /// Takes a scan out of the queue, before it is started: a process that ends meanwhile never
-    /// starts it a second time.
+    /// starts it a second time. False when another process took it.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub async fn take(&mut self, queued: &WaitingScan, now: Timestamp) -> Result<(), StoreError> {
+    pub async fn take(&mut self, queued: &WaitingScan, now: Timestamp) -> Result<bool, StoreError> {
         let failed = StoreError::of(&self.file.path);
         self.remove(queued, now).await.map_err(failed)
     }
 
-    async fn remove(&mut self, queued: &WaitingScan, now: Timestamp) -> sqlx::Result<()> {
-        sqlx::query("DELETE FROM queued_scans WHERE id = ?")
+    async fn remove(&mut self, queued: &WaitingScan, now: Timestamp) -> sqlx::Result<bool> {
+        let removed = sqlx::query("DELETE FROM queued_scans WHERE id = ?")
             .bind(queued.id)
             .execute(&mut self.file.connection)
             .await?;
         // The requests of many scans take longer than a lease.
-        sqlx::query("UPDATE schedule_lease SET until = ?")
+        sqlx::query("UPDATE schedule_lease SET until = ? WHERE holder = ?")
             .bind(now.as_second() + LEASE)
+            .bind(self.holder)
             .execute(&mut self.file.connection)
             .await?;
-        Ok(())
+        Ok(removed.rows_affected() > 0)
     }
 
     /// Puts a scan that certainly was not started back to its place in the queue.
@@ -266,11 +278,17 @@ impl ScheduleStarts {
     /// Gives the lease to the next process, and closes the file.
     pub async fn close(mut self) {
         // Without this, the lease ends by itself.
-        let _ = sqlx::query("DELETE FROM schedule_lease")
+        let _ = sqlx::query("DELETE FROM schedule_lease WHERE holder = ?")
+            .bind(self.holder)
             .execute(&mut self.file.connection)
             .await;
         self.file.close().await;
     }
+}
+
+fn random_number() -> i64 {
+    let hash = RandomState::new().build_hasher().finish();
+    i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
 #[cfg(test)]
@@ -324,7 +342,11 @@ mod tests {
             matches!(start, DueStart::Start { missed: 2, .. }),
             "{start:?}"
         );
-        starts.start("web", times.done, &[]).await.unwrap();
+        for (target, queued) in [(1, 1), (2, 0)] {
+            let scans = [scan(target, 170)];
+            let started = starts.start("web", &known, times.done, &scans).await;
+            assert_eq!(started.unwrap(), queued, "it is moved once");
+        }
         starts.close().await;
 
         let mut reopened = open(temp.path(), &later).await;
@@ -340,10 +362,11 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let now = at("2026-11-30T12:00:00");
         let mut starts = open(temp.path(), &now).await;
-        starts.known("web", rule("1h"), &now).await.unwrap();
+        let known = starts.known("web", rule("1h"), &now).await.unwrap();
         let done = now.timestamp();
         let scans = [scan(1, 170), scan(1, 450), scan(2, 170)];
-        assert_eq!(starts.start("web", done, &scans).await.unwrap(), 3);
+        let started = starts.start("web", &known, done, &scans).await;
+        assert_eq!(started.unwrap(), 3);
         let queued = starts.queued().await.unwrap();
         assert_eq!(
             (
@@ -353,11 +376,13 @@ mod tests {
             ),
             ("web", TargetId(1), &scans[0])
         );
-        starts.take(&queued[0], done).await.unwrap();
+        assert!(starts.take(&queued[0], done).await.unwrap());
+        assert!(!starts.take(&queued[0], done).await.unwrap(), "taken twice");
         starts.put_back(&queued[0]).await.unwrap();
         assert_eq!(starts.queued().await.unwrap(), queued);
         starts.take(&queued[2], done).await.unwrap();
-        assert_eq!(starts.start("web", done, &scans).await.unwrap(), 1);
+        let again = starts.start("web", &known, done, &scans).await;
+        assert_eq!(again.unwrap(), 1);
         let left = starts.queued().await.unwrap();
         assert_eq!((left.len(), left[2].target), (3, TargetId(2)));
         starts.close().await;
@@ -371,6 +396,8 @@ mod tests {
             .await
             .unwrap()
             .unwrap();
+        let second = ScheduleStarts::open(temp.path(), now).await.unwrap();
+        assert!(second.is_none(), "each open file is a holder of its own");
         sqlx::query("UPDATE schedule_lease SET holder = -1")
             .execute(&mut starts.file.connection)
             .await

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::table::GuestActivity;
 use crate::engine::tls::starttls::StartTls;
 
 /// The file in the directory of a guest that it writes its report to.
@@ -20,6 +21,25 @@ pub const WORDS: &str = "words.txt";
 const DOS: &str = "dos";
 /// Templates that run only when a tag asks for them.
 const UNASKED_TAGS: &[&str] = &[DOS, "intrusive", "fuzz", "brute-force", "bruteforce"];
+/// Templates that attack: a scan that only reads excludes them, since a template with one of its
+/// tags may have these too.
+const ATTACK_TAGS: &[&str] = &[
+    "cve",
+    "rce",
+    "sqli",
+    "xss",
+    "lfi",
+    "rfi",
+    "ssrf",
+    "ssti",
+    "xxe",
+    "injection",
+    "default-login",
+    "fileupload",
+    "deserialization",
+    "oast",
+    "auth-bypass",
+];
 
 /// Modules of wapiti: none that guesses passwords, fills the disk of the target, or needs a server
 /// of its authors.
@@ -121,9 +141,7 @@ pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
          `nuclei -update-templates` as the user of the service, or set NUCLEI_TEMPLATES_DIR",
     )?;
     let (url, tags) = (target.one_url(), target.texts("tags"));
-    let is_excluded = |tag: &&&str| **tag == DOS || !tags.contains(*tag);
-    let unasked: Vec<&str> = UNASKED_TAGS.iter().filter(is_excluded).copied().collect();
-    let (named, excluded) = (tags.join(","), unasked.join(","));
+    let (named, excluded) = (tags.join(","), excluded_tags(target, &tags).join(","));
     let kinds = match target.host.parse::<IpAddr>() {
         Ok(_) => "http,ssl",
         Err(_) => "http",
@@ -153,6 +171,17 @@ pub fn nuclei(target: &GuestTarget<'_>) -> Result<Vec<String>, String> {
         "-proxy",
         target.proxy,
     ]))
+}
+
+/// The tags whose templates a scan of nuclei with these tags does not run.
+fn excluded_tags(target: &GuestTarget<'_>, tags: &[&str]) -> Vec<&'static str> {
+    let attacks: &[&str] = match GuestActivity::ByTags.is_active(target.params) {
+        true => &[],
+        false => ATTACK_TAGS,
+    };
+    let all = UNASKED_TAGS.iter().chain(attacks).copied();
+    all.filter(|tag| *tag == DOS || !tags.contains(tag))
+        .collect()
 }
 
 /// Where the user of the service has the templates of nuclei: the guest has another home.
@@ -310,6 +339,21 @@ mod tests {
         let postgres = json!({"starttls": "postgresql"});
         let all = testssl(&target(&postgres, "192.0.2.1", "192.0.2.1", 5432)).unwrap();
         assert!(all.contains(&"--starttls=postgres".to_owned()), "{all:?}");
+    }
+
+    #[test]
+    fn nuclei_that_only_reads_excludes_templates_that_attack() {
+        let excluded = |params: &Value| {
+            let of_params = target(params, "shop.test", "192.0.2.1", 8080);
+            excluded_tags(&of_params, &of_params.texts("tags"))
+        };
+        let reading = excluded(&json!({"tags": ["tech", "misconfig"]}));
+        for tag in [DOS, "fuzz", "cve", "rce", "default-login", "auth-bypass"] {
+            assert!(reading.contains(&tag), "{tag}: {reading:?}");
+        }
+        assert!(!reading.contains(&"tech"), "{reading:?}");
+        let active = excluded(&json!({"tags": ["misconfig", "cve", "fuzz", "dos"]}));
+        assert_eq!(active, [DOS, "intrusive", "brute-force", "bruteforce"]);
     }
 
     #[test]

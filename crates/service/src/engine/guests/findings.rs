@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::ops::ControlFlow;
 
+use serde::de::IgnoredAny;
+
 use crate::engine::blocking::StopFlag;
 use crate::engine::{FindingScores, NewFinding, ScanLimits};
 use scandeck_import::{ImportEntry, ImportLimits, read};
@@ -45,6 +47,14 @@ pub struct GuestReading {
     pub uncompleted: BTreeSet<String>,
     /// Why the report was not read to its end.
     pub damage: Option<String>,
+}
+
+impl GuestReading {
+    /// Whether the line of this reading is no whole result: it is damaged or too long.
+    pub fn is_unreadable(&self, line: &str) -> bool {
+        let is_long = u64::try_from(line.len()).is_ok_and(|length| length > MAX_ENTRY);
+        is_long || self.damage.is_some() || serde_json::from_str::<IgnoredAny>(line).is_err()
+    }
 }
 
 impl GuestFindings {

@@ -437,6 +437,9 @@ mod tests {
 
     const LIMITS: GuestLimits = GuestLimits::without_files(Duration::from_secs(20), 4096);
 
+    /// Time for what happens at once on an idle machine.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
     /// Arguments of a shell, which is the guest here: the lines to run, and one argument for them.
     fn script(lines: &str) -> Vec<String> {
         ["-c", lines, "guest", "a b;$(id)"]
@@ -532,15 +535,20 @@ mod tests {
     async fn guest_with_a_directory_may_write_there_until_it_ends() {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let path = directory.path().to_owned();
+        // The directory of the guest is deleted.
+        let outside = tempfile::tempdir().unwrap();
+        let end = outside.path().join("end");
         let (sender, mut ready) = mpsc::channel(1);
         let limits = GuestLimits {
             file: 4096,
             ..LIMITS
         };
-        let lines =
-            "trap 'echo end >$HOME/end; exit' TERM; pwd >made; echo; while :; do sleep 0.01; done";
+        let lines = format!(
+            "trap 'echo end >{}; exit' TERM; pwd >made; echo; while :; do sleep 0.01; done",
+            end.display()
+        );
         let task = tokio::spawn(async move {
-            let (program, arguments) = (Path::new("/bin/sh"), script(lines));
+            let (program, arguments) = (Path::new("/bin/sh"), script(&lines));
             run_in(&directory, program, &arguments, limits, sender).await
         });
         ready.recv().await.unwrap();
@@ -550,8 +558,8 @@ mod tests {
         );
         task.abort();
         let _ = task.await;
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(2);
-        while !path.join("end").exists() && path.exists() {
+        let deadline = tokio::time::Instant::now() + PATIENCE;
+        while !end.exists() {
             assert!(tokio::time::Instant::now() < deadline, "SIGTERM is ignored");
             sleep(Duration::from_millis(5)).await;
         }
@@ -564,7 +572,7 @@ mod tests {
     /// Waits until a process has ended.
     async fn ended(process: i32) {
         let pid = Pid::from_raw(process).unwrap();
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(2);
+        let deadline = tokio::time::Instant::now() + PATIENCE;
         // A killed process may remain as a zombie until init reaps it.
         let is_running = || match fs::read_to_string(format!("/proc/{process}/stat")) {
             Ok(stat) => !stat.contains(") Z "),

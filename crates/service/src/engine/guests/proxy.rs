@@ -14,6 +14,7 @@ use std::convert::Infallible;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -61,6 +62,14 @@ pub struct GuestRoute {
 pub struct GuestProxy {
     listener: TcpListener,
     route: GuestRoute,
+    attempts: TargetAttempts,
+}
+
+/// Whether a guest has connected to its target.
+#[derive(Debug, Default)]
+struct TargetAttempts {
+    tried: AtomicBool,
+    reached: AtomicBool,
 }
 
 impl GuestProxy {
@@ -70,7 +79,11 @@ impl GuestProxy {
     /// When there is none.
     pub async fn open(route: GuestRoute) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        Ok(Self { listener, route })
+        Ok(Self {
+            listener,
+            route,
+            attempts: TargetAttempts::default(),
+        })
     }
 
     /// The URL of the proxy.
@@ -81,6 +94,12 @@ impl GuestProxy {
         Ok(format!("http://{}", self.listener.local_addr()?))
     }
 
+    /// Whether the guest has tried to connect to the target, and never reached it.
+    pub fn has_missed(&self) -> bool {
+        let TargetAttempts { tried, reached } = &self.attempts;
+        tried.load(Ordering::Relaxed) && !reached.load(Ordering::Relaxed)
+    }
+
     /// Passes connections on until it is dropped, which closes them.
     pub async fn serve(&self) -> Infallible {
         let mut open = FuturesUnordered::new();
@@ -88,7 +107,7 @@ impl GuestProxy {
             tokio::select! {
                 accepted = self.listener.accept(), if open.len() < MAX_CONNECTIONS => {
                     match accepted {
-                        Ok((client, _)) => open.push(self.route.relay(client)),
+                        Ok((client, _)) => open.push(self.route.relay(client, &self.attempts)),
                         Err(_) => sleep(PAUSE).await,
                     }
                 }
@@ -100,7 +119,7 @@ impl GuestProxy {
 }
 
 impl GuestRoute {
-    async fn relay(&self, mut client: TcpStream) -> io::Result<()> {
+    async fn relay(&self, mut client: TcpStream, attempts: &TargetAttempts) -> io::Result<()> {
         let mut bytes = Vec::new();
         let end = timeout(HEAD_TIME, read_head(&mut client, &mut bytes)).await??;
         let (head, rest) = bytes.split_at(end);
@@ -111,7 +130,9 @@ impl GuestRoute {
             Some(rate) => rate.wait().await,
             None => self.lane.requests.wait().await,
         }
+        attempts.tried.store(true, Ordering::Relaxed);
         let mut target = self.connect(request.port).await?;
+        attempts.reached.store(true, Ordering::Relaxed);
         match &request.head {
             Some(head) => target.write_all(head).await?,
             None => client.write_all(ESTABLISHED).await?,
@@ -262,6 +283,10 @@ mod tests {
     /// What the proxy answers.
     async fn answer(route: GuestRoute, request: &str) -> String {
         let proxy = GuestProxy::open(route).await.unwrap();
+        answer_of(&proxy, request).await
+    }
+
+    async fn answer_of(proxy: &GuestProxy, request: &str) -> String {
         let url = proxy.url().unwrap();
         let exchange = async {
             let address = url.trim_start_matches("http://");
@@ -292,6 +317,25 @@ mod tests {
         assert_eq!(answer(route(1), &get("127.0.0.1")).await, "");
         assert_eq!(answer(route(1), &get("other.test")).await, "");
         assert_eq!(answer(route(port), &get("shop.test")).await, "");
+    }
+
+    #[tokio::test]
+    async fn proxy_knows_whether_the_target_was_never_reached() {
+        let proxy = GuestProxy::open(route(1)).await.unwrap();
+        let open = mirror().await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let closed = listener.local_addr().unwrap().port();
+        drop(listener);
+        for (host, port, has_missed) in [
+            ("other.test", open, false),
+            ("shop.test", closed, true),
+            ("shop.test", open, false),
+            ("shop.test", closed, false),
+        ] {
+            let get = format!("GET http://{host}:{port}/ HTTP/1.1\r\n\r\n");
+            answer_of(&proxy, &get).await;
+            assert_eq!(proxy.has_missed(), has_missed, "{host}:{port}");
+        }
     }
 
     #[tokio::test]

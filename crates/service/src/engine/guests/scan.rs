@@ -22,9 +22,10 @@ use super::arguments::{GuestTarget, REPORT, WORDS};
 use super::findings::{GuestFindings, GuestReading};
 use super::place::GuestPlace;
 use super::process::{GuestEnd, GuestLimits, GuestOutput, run_in, shown_command};
+use super::proxy::GuestProxy;
 use super::raw_text::{parts, without_passwords};
 use super::table::{GuestReport, GuestScan, GuestWay};
-use super::version::installed_version;
+use super::version::{installed_version, refusal};
 use super::{Guest, guest_of, missing};
 use crate::engine::blocking;
 use crate::engine::params::tools::request_rate;
@@ -42,8 +43,13 @@ const LIMITS: GuestLimits = GuestLimits {
     file: 32 << 20,
 };
 
+/// Why a run is incomplete whose target accepted no connection.
+const NOTHING_REACHED: &str = "reached nothing of the target by its proxy";
+
 /// Characters of a line that the scan shows as its current step.
 const MAX_STEP: usize = 100;
+/// Characters of the last line in the reason of a failure.
+const MAX_LAST: usize = 300;
 
 /// Runs the scan.
 pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
@@ -73,6 +79,9 @@ pub(super) async fn scan_with(
             guest.program()
         )));
     };
+    if let Some(why) = refusal(guest, &version) {
+        return Err(failed(why));
+    }
     let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
     let guest_run = GuestRun {
         run,
@@ -125,10 +134,19 @@ impl GuestRun<'_> {
                 None => std::future::pending().await,
             }
         };
-        let result = tokio::select! {
+        let mut result = tokio::select! {
             result = self.execute(&arguments) => result?,
             never = serve => match never {},
         };
+        if proxy.as_ref().is_some_and(GuestProxy::has_missed) {
+            if result.findings == 0 {
+                let program = self.guest.program();
+                let why = format!("{program} {NOTHING_REACHED}; check that the target is up");
+                return Err(failed(why));
+            }
+            let why = || NOTHING_REACHED.to_owned();
+            result.problem.get_or_insert_with(why);
+        }
         self.report_run(&result).await;
         Ok(self.summary(&result))
     }
@@ -172,6 +190,7 @@ impl GuestRun<'_> {
     async fn execute(&self, arguments: &[String]) -> Result<GuestResult, ScanOutcome> {
         self.run.raw(shown_command(self.program, arguments)).await;
         let mut findings = GuestFindings::new(self.scan.format, self.run.settings.limits);
+        let mut unreadable: usize = 0;
         let (sender, mut lines) = mpsc::channel::<String>(64);
         let read = async {
             while let Some(line) = lines.recv().await {
@@ -180,6 +199,7 @@ impl GuestRun<'_> {
                 if self.scan.report == GuestReport::Lines && line.starts_with('{') {
                     let stop = blocking::StopFlag::default();
                     let reading = findings.read(line.as_bytes(), LIMITS.file, &stop);
+                    unreadable += usize::from(reading.is_unreadable(&line));
                     self.report_findings(reading).await;
                 }
             }
@@ -193,8 +213,10 @@ impl GuestRun<'_> {
             self.raw(&format!("{}: {line}", self.guest.program())).await;
         }
         let ended = output.end.problem().map(str::to_owned);
+        let damage =
+            (unreadable > 0).then(|| format!("wrote {}", plural(unreadable, "unreadable result")));
         let (count, problem) = match self.scan.report {
-            GuestReport::Lines => (findings.count(), ended),
+            GuestReport::Lines => (findings.count(), ended.or(damage)),
             GuestReport::File => self.read_report(findings, &output).await,
         };
         match problem {
@@ -307,7 +329,10 @@ impl GuestRun<'_> {
         let last = printed.map(str::trim).rfind(|line| !line.is_empty());
         let program = self.guest.program();
         match last {
-            Some(last) => format!("{program} {problem}: {last}"),
+            Some(last) => {
+                let short: String = last.chars().take(MAX_LAST).collect();
+                format!("{program} {problem}: {short}")
+            }
             None => format!("{program} {problem}"),
         }
     }

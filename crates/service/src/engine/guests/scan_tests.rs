@@ -175,6 +175,24 @@ async fn damaged_report_keeps_its_results_and_counts_as_no_test() {
 }
 
 #[tokio::test]
+async fn damaged_line_makes_the_run_incomplete() {
+    let page = r#"echo '{"url":"http://127.0.0.1:1/","input":"x","title":"Home","method":"GET","host":"127.0.0.1","status_code":200,"failed":false}'"#;
+    let cut = r#"echo '{"url":"http://127.0.0.1:1/a","inp'"#;
+    let lines = [HTTPX, page, cut].join("\n");
+    let result = scan(Tool::HTTPX, "http://127.0.0.1:1/", &lines).await;
+    let summary = "1 finding (httpx 1.6.0); incomplete: httpx wrote 1 unreadable result";
+    assert_eq!(result.outcome, Ok(summary.to_owned()));
+    assert_eq!((result.findings().len(), result.run().weight), (1, 0));
+    let alone = [HTTPX, cut].join("\n");
+    let result = scan(Tool::HTTPX, "http://127.0.0.1:1/", &alone).await;
+    let failure = result.failure();
+    assert!(
+        failure.starts_with("httpx wrote 1 unreadable result: {"),
+        "{failure}"
+    );
+}
+
+#[tokio::test]
 async fn guest_without_results_fails_with_its_last_line() {
     let lines = [TESTSSL, "echo; echo 'Fatal error: no route' >&2; exit 246"].join("\n");
     let result = scan(Tool::TESTSSL, "https://127.0.0.1:1/", &lines).await;

@@ -23,6 +23,10 @@ static NUMBER: LazyLock<Option<Regex>> =
 static ESCAPE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new("\u{1b}\\[[0-9;]*[A-Za-z]").ok());
 
+/// The first version of nikto with the option for its proxy. An earlier one ignores the option, and
+/// attacks the target directly.
+const NIKTO_WITH_PROXY: [u32; 3] = [2, 1, 6];
+
 /// Asks a program for its version; `None` if it is not the guest.
 pub async fn installed_version(guest: Guest, program: &Path) -> Option<String> {
     let probe = &guest.row().version;
@@ -33,6 +37,19 @@ pub async fn installed_version(guest: Guest, program: &Path) -> Option<String> {
     let output = run_in(&directory, program, &arguments, LIMITS, lines).await;
     let output = output.ok()?;
     parse(&format!("{}\n{}", output.text, output.errors), probe.mark)
+}
+
+/// Why a guest of this version may not scan; `None` if it may.
+pub fn refusal(guest: Guest, version: &str) -> Option<String> {
+    let numbers = version.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<u32> = numbers.map_while(|part| part.parse().ok()).collect();
+    let is_old = guest == Guest::Nikto && numbers.as_slice() < NIKTO_WITH_PROXY.as_slice();
+    is_old.then(|| {
+        format!(
+            "nikto {version} attacks the target without the proxy of its run; replace it with 2.1.6 or later: {}",
+            guest.remedy()
+        )
+    })
 }
 
 /// The first version after the mark.
@@ -70,5 +87,20 @@ mod tests {
         // The HTTP client of Python has the same name.
         let other = "Usage: httpx [OPTIONS] URL\n\nError: No such option: -e";
         assert_eq!(parse(other, "version:"), None);
+    }
+
+    #[test]
+    fn nikto_that_ignores_its_proxy_is_refused() {
+        for old in ["2.1.5", "2.1", "1.36", "2.0.3"] {
+            let why = refusal(Guest::Nikto, old).unwrap();
+            assert!(
+                why.contains(old) && why.contains("2.1.6 or later") && why.contains("install it"),
+                "{why}"
+            );
+        }
+        for new in ["2.1.6", "2.2", "2.5.0", "3.0.1-beta"] {
+            assert_eq!(refusal(Guest::Nikto, new), None, "{new}");
+        }
+        assert_eq!(refusal(Guest::Ffuf, "2.1.0"), None);
     }
 }

@@ -284,6 +284,12 @@ fn login_request(
     if !matches!(url.scheme(), "http" | "https") {
         return Err("the URL must begin with http or https".to_owned());
     }
+    if !has_written_server(base, step, &url) {
+        return Err(
+            "a taken value must not change the server of the URL: write the host and the port before it"
+                .to_owned(),
+        );
+    }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("the URL must have no user name and no password".to_owned());
     }
@@ -306,6 +312,17 @@ fn login_request(
         headers,
         body: body.map(|(bytes, _)| bytes),
     })
+}
+
+/// Whether the server of a filled URL is the one that the step names before its first placeholder:
+/// an answer must not choose who receives credentials.
+fn has_written_server(base: &Url, step: &LoginStep, url: &Url) -> bool {
+    match step.url.split_once("{{") {
+        None => true,
+        Some((written, _)) => base
+            .join(written)
+            .is_ok_and(|named| named.origin() == url.origin()),
+    }
 }
 
 fn sensitive(name: &str, value: &str) -> Result<HeaderValue, String> {
@@ -372,6 +389,42 @@ mod tests {
             body: body.as_bytes().to_vec(),
             fault: None,
             request: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn taken_value_does_not_choose_the_server() {
+        let base = Url::parse("https://a.test/").unwrap();
+        let refused = |url: &str, value: &str| {
+            let step = LoginStep {
+                method: Method::POST,
+                url: url.to_owned(),
+                headers: Vec::new(),
+                body: None,
+                takes: Vec::new(),
+            };
+            let values = TakenValues::from([("to".to_owned(), value.to_owned())]);
+            login_request(&base, &step, &CookieJar::default(), &values).err()
+        };
+        for (url, value) in [
+            ("{{to}}", "/next"),
+            ("{{to}}", "https://a.test/next"),
+            ("/login?next={{to}}", "https://b.test/"),
+            ("https://id.test/{{to}}", "x"),
+            ("https://id.test:8443/{{to}}", "//b.test"),
+        ] {
+            assert_eq!(refused(url, value), None, "{url} {value}");
+        }
+        for (url, value) in [
+            ("{{to}}", "https://b.test/"),
+            ("{{to}}", "//b.test/"),
+            ("/{{to}}", "/b.test/"),
+            ("https://{{to}}/", "b.test"),
+            ("https://a.test{{to}}", ".b.test/"),
+            ("https://a.test{{to}}", ":8443/"),
+        ] {
+            let why = refused(url, value).unwrap();
+            assert!(why.contains("must not change the server"), "{url}: {why}");
         }
     }
 

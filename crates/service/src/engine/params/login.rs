@@ -20,6 +20,29 @@ use super::{ParamsError, present};
 /// Most steps of a log-in.
 const MOST_STEPS: usize = 10;
 
+/// Headers whose values are no credentials. To hide such words would change the findings that
+/// contain them.
+const PUBLIC_HEADERS: &[&str] = &[
+    "content-type",
+    "accept",
+    "user-agent",
+    "origin",
+    "referer",
+    "x-requested-with",
+];
+/// Fields whose values are no credentials.
+const PUBLIC_FIELDS: &[&str] = &[
+    "grant_type",
+    "response_type",
+    "scope",
+    "action",
+    "submit",
+    "user",
+    "username",
+    "login",
+    "email",
+];
+
 /// A log-in.
 #[derive(Clone)]
 pub struct LoginSequence {
@@ -88,9 +111,10 @@ impl LoginSequence {
 
     /// The values in the steps that may be credentials, with their names.
     pub fn secrets(&self) -> Vec<(String, String)> {
+        let mut headers: Vec<(String, String)> = Vec::new();
         let mut all: Vec<(String, String)> = Vec::new();
         for step in &self.steps {
-            all.extend(step.headers.iter().cloned());
+            headers.extend(step.headers.iter().cloned());
             if let Some((_, query)) = step.url.split_once('?') {
                 all.extend(pairs(query));
             }
@@ -106,8 +130,11 @@ impl LoginSequence {
                 },
             }
         }
-        all.retain(|(_, value)| !value.is_empty() && !value.contains("{{"));
-        all
+        headers.retain(|(name, _)| !is_one_of(PUBLIC_HEADERS, name));
+        all.retain(|(name, _)| !is_one_of(PUBLIC_FIELDS, name));
+        headers.extend(all);
+        headers.retain(|(_, value)| !value.is_empty() && !value.contains("{{"));
+        headers
     }
 }
 
@@ -282,6 +309,10 @@ fn read_headers(given: Option<&Value>) -> Result<Vec<(String, String)>, &'static
     headers.ok_or(FORM)
 }
 
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
 /// The fields of a form or query; a word alone is a value.
 fn pairs(text: &str) -> Vec<(String, String)> {
     let fields = form_urlencoded::parse(text.as_bytes()).into_owned();
@@ -427,18 +458,19 @@ mod tests {
     }
 
     #[test]
-    fn values_of_all_steps_are_secrets() {
+    fn values_of_all_steps_are_secrets_but_public_ones() {
         let login = parse(
             json!([
-                {"url": "/login?key=k1", "headers": {"X-Key": "k2"}, "take": {"name": "t", "from": "json"}},
-                {"url": "/a", "body": "user=ann&password=p%26w"},
-                {"url": "/b", "body": "{\"pin\": \"1234\"}"},
+                {"url": "/login?key=k1&action=enter", "headers": {"X-Key": "k2", "Accept": "text/html"},
+                    "take": {"name": "t", "from": "json"}},
+                {"url": "/a", "body": "user=ann&password=p%26w&grant_type=password"},
+                {"url": "/b", "body": "{\"pin\": \"1234\", \"Email\": \"a@b.test\"}"},
                 {"url": "/c", "body": {"t": "{{t}}", "otp": "777"}},
             ]),
             check(),
         );
         let secrets = login.unwrap().secrets();
         let values: Vec<&str> = secrets.iter().map(|(_, value)| value.as_str()).collect();
-        assert_eq!(values, ["k2", "k1", "ann", "p&w", "1234", "777"]);
+        assert_eq!(values, ["k2", "k1", "p&w", "1234", "777"]);
     }
 }

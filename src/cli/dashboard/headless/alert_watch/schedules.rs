@@ -16,7 +16,7 @@ use super::HeadlessSession;
 use crate::cli::dashboard::headless::start::{LIST_SCANS, is_about_scan};
 use crate::cli::dashboard::headless::target_choice::ChosenTarget;
 use crate::cli::error::CliError;
-use scandeck_client::{Client, ScanQuery, TargetQuery};
+use scandeck_client::{Client, Error, ErrorKind, ScanQuery, TargetQuery};
 use scandeck_dashboard::config::WatchedSchedule;
 use scandeck_domain::alerts::{ScheduleStarts, WaitingScan};
 use scandeck_domain::triage::identity::asset;
@@ -104,9 +104,9 @@ impl<'a> ScheduleWatch<'a> {
         match due {
             DueStart::Wait if times.done == known.done => {}
             // The clock was set back.
-            DueStart::Wait => _ = starts.start(name, times.done, &[]).await?,
+            DueStart::Wait => _ = starts.start(name, &known, times.done, &[]).await?,
             DueStart::Skip { due: missed } => {
-                starts.start(name, times.done, &[]).await?;
+                starts.start(name, &known, times.done, &[]).await?;
                 let missed = missed.to_zoned(zone.clone());
                 let start = missed.strftime("%Y-%m-%d %H:%M");
                 let window = window_text(schedule.rule.window);
@@ -116,7 +116,7 @@ impl<'a> ScheduleWatch<'a> {
             }
             DueStart::Start { missed, .. } => {
                 let scans = self.scans_of(client, schedule).await?;
-                let queued = starts.start(name, times.done, &scans).await?;
+                let queued = starts.start(name, &known, times.done, &scans).await?;
                 let made_up = match usize::try_from(missed).unwrap_or(0) {
                     0 => String::new(),
                     count => format!("; {} missed before", plural(count, "start")),
@@ -171,37 +171,72 @@ impl<'a> ScheduleWatch<'a> {
     ) -> anyhow::Result<()> {
         let queued = starts.queued().await?;
         let workspaces = queued.iter().map(|one| one.scan.workspace_id).collect();
-        let mut busy = active_targets(client, workspaces).await?;
+        let mut busy = BusyTargets::of(client, workspaces).await?;
         for one in queued {
             let is_configured = |schedule: &WatchedSchedule| schedule.name == one.schedule;
             if !self.schedules.iter().any(is_configured) {
                 starts.take(&one, Timestamp::now()).await?;
                 continue;
             }
-            if !busy.contains(&one.target) && start_one(client, starts, &one).await? {
-                busy.insert(one.target);
+            if !busy.has(&one) && start_one(client, starts, &one).await? {
+                busy.targets.insert(one.target);
             }
         }
         Ok(())
     }
 }
 
-/// The targets with a scan that waits or runs.
+/// Where no scan may be started now.
+#[derive(Default)]
+struct BusyTargets {
+    /// Those with a scan that waits or runs.
+    targets: BTreeSet<TargetId>,
+    /// Workspaces whose scans the service does not list.
+    refused: BTreeSet<Option<WorkspaceId>>,
+}
+
+impl BusyTargets {
+    async fn of(
+        client: &Client,
+        workspaces: BTreeSet<Option<WorkspaceId>>,
+    ) -> anyhow::Result<Self> {
+        let mut busy = Self::default();
+        for workspace_id in workspaces {
+            match active_targets(client, workspace_id).await {
+                Ok(active) => busy.targets.extend(active),
+                Err(error) if matches!(error.kind, ErrorKind::Forbidden | ErrorKind::NotFound) => {
+                    let cause = error.to_string();
+                    note!(
+                        "scandeck: scans of schedules wait: {}",
+                        clean_for_print(&cause)
+                    );
+                    busy.refused.insert(workspace_id);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(busy)
+    }
+
+    fn has(&self, queued: &WaitingScan) -> bool {
+        self.targets.contains(&queued.target) || self.refused.contains(&queued.scan.workspace_id)
+    }
+}
+
+/// The targets of a workspace with a scan that waits or runs.
 async fn active_targets(
     client: &Client,
-    workspaces: BTreeSet<Option<WorkspaceId>>,
-) -> anyhow::Result<BTreeSet<TargetId>> {
+    workspace_id: Option<WorkspaceId>,
+) -> Result<BTreeSet<TargetId>, Error> {
     let mut active = BTreeSet::new();
-    for workspace_id in workspaces {
-        for status in [ScanStatus::Waiting, ScanStatus::Running] {
-            let query = ScanQuery {
-                workspace_id,
-                status: Some(status),
-                ..ScanQuery::default()
-            };
-            let scans = client.list_all_scans(&query).await?;
-            active.extend(scans.into_iter().map(|scan| scan.target_id));
-        }
+    for status in [ScanStatus::Waiting, ScanStatus::Running] {
+        let query = ScanQuery {
+            workspace_id,
+            status: Some(status),
+            ..ScanQuery::default()
+        };
+        let scans = client.list_all_scans(&query).await?;
+        active.extend(scans.into_iter().map(|scan| scan.target_id));
     }
     Ok(active)
 }
@@ -216,7 +251,10 @@ async fn start_one(
     starts: &mut ScheduleStarts,
     queued: &WaitingScan,
 ) -> anyhow::Result<bool> {
-    starts.take(queued, Timestamp::now()).await?;
+    if !starts.take(queued, Timestamp::now()).await? {
+        // Another process starts it.
+        return Ok(true);
+    }
     let WaitingScan {
         schedule,
         target,
