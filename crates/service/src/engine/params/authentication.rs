@@ -214,10 +214,10 @@ mod tests {
         let login = json!([{"url": "/login", "body": {"user": "ann", "password": "s3cret"}}]);
         let check = json!({"url": "/", "status": 200});
         let alone = json!({"login": login, "check": check});
-        let read = Authentication::parse(&alone).ok().expect("accepted");
+        let read = Authentication::parse(&alone).expect("accepted");
         assert!(read.headers.is_empty() && read.login.is_some());
         let beside = json!({"login": login, "check": check, "headers": {"X-Key": "k"}});
-        let read = Authentication::parse(&beside).ok().expect("accepted");
+        let read = Authentication::parse(&beside).expect("accepted");
         assert!(read.headers.len() == 1 && read.login.is_some());
         for bad in [
             json!({"login": login}),
