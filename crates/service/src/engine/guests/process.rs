@@ -535,7 +535,7 @@ mod tests {
     async fn guest_with_a_directory_may_write_there_until_it_ends() {
         let directory = Arc::new(tempfile::tempdir().unwrap());
         let path = directory.path().to_owned();
-        // The directory of the guest is deleted.
+        // The directory of the guest is deleted, and nobody reads its error output at the end.
         let outside = tempfile::tempdir().unwrap();
         let end = outside.path().join("end");
         let (sender, mut ready) = mpsc::channel(1);
@@ -544,7 +544,8 @@ mod tests {
             ..LIMITS
         };
         let lines = format!(
-            "trap 'echo end >{}; exit' TERM; pwd >made; echo; while :; do sleep 0.01; done",
+            "exec 2>made.err; trap 'echo end >{}; exit' TERM; pwd >made; echo; \
+             while :; do sleep 0.01; done",
             end.display()
         );
         let task = tokio::spawn(async move {
