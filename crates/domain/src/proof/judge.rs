@@ -38,7 +38,7 @@ const PROTECTING: [&str; 5] = [
 static META: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)<meta[^>]+(content-security-policy|referrer)").ok());
 
-/// Why the finding is still there, gone, or neither can be told. `is_anonymous`: credentials of the
+/// Why the finding is still there, gone, or neither is certain. `is_anonymous`: credentials of the
 /// request in the evidence were not sent.
 pub fn judge(expected: &ExpectedAnswer, now: &ProofAnswer, is_anonymous: bool) -> ProofReason {
     let reason = judge_place(expected, now, is_anonymous);

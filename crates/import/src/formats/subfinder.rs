@@ -60,7 +60,7 @@ impl SubfinderName {
         sources.push(&self.source);
         sources.retain(|source| !source.is_empty());
         let name = found.name;
-        // The URL is what tells the names apart; nobody has requested it.
+        // The names differ by their URLs only; nobody has requested these.
         let row = vec![format!("https://{name}/"), sources.join(", ")];
         let mut entry = ImportEntry {
             vuln_id: "subfinder:subdomain".to_owned(),

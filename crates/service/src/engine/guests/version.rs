@@ -1,4 +1,4 @@
-//! The version of an installed guest, which also tells it from another program of the same name.
+//! The version of an installed guest. It also shows that this is no other program of the same name.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -323,7 +323,7 @@ async fn database_time(on: impl Into<Executor<'_>>) -> StoreResult<i64> {
 }
 
 /// Renews the row of this node before a claim in the same transaction. False if another node has
-/// deleted it: then the node claims nothing before a beat has told it so.
+/// deleted it: then the node claims nothing before its next beat.
 pub(super) async fn renew(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<bool> {
     let now = database_time(&mut *change).await?;
     let renewed = sql("UPDATE nodes SET beat_at = $2 WHERE id = $1")
