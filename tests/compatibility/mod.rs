@@ -5,6 +5,7 @@
 
 mod bundle;
 mod config;
+mod files;
 mod keys;
 mod names;
 mod newer;

@@ -1,6 +1,7 @@
 //! Data of a later version: refused with both numbers, and untouched.
 
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Home, fixture};
@@ -82,4 +83,29 @@ async fn newer_bundle_is_refused_with_both_numbers() {
         1,
         "bundle version 9000 needs a newer scandeck; this one reads up to 2",
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn newer_case_is_refused_with_both_numbers() {
+    let home = Home::empty();
+    let file = home.path().join("later.case");
+    fs::write(&file, later_case()).unwrap();
+    let ended = home.run(&["case", "show", file.to_str().unwrap()]).await;
+    ended.refused(
+        1,
+        "case format 9000 needs a newer scandeck; this one reads up to 1",
+    );
+}
+
+/// A case with a kind of entry that this version does not know.
+fn later_case() -> Vec<u8> {
+    let line = r#"{"digest":"","entry":{"kind":"later","data":{"format":9000}}}"#;
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in [("timeline.jsonl", line), ("index.html", "")] {
+        archive
+            .start_file(name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        archive.write_all(content.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
 }

@@ -29,8 +29,11 @@ use zip::write::SimpleFileOptions;
 use chain::CaseChain;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::Stamp;
+use scandeck_wire::data_format::DataFormat;
 use serde_json::json;
 
+/// The format of case files that this version writes, and the greatest that it reads.
+const VERSION: u32 = 1;
 /// The entries, a JSON object a line.
 const TIMELINE: &str = "timeline.jsonl";
 /// The page that shows them.
@@ -44,6 +47,15 @@ pub struct SealedCase {
     /// Digest of the last entry.
     pub seal: String,
     pub entries: usize,
+}
+
+/// The number of case files, for `--version --verbose`.
+pub fn case_format() -> DataFormat {
+    DataFormat {
+        name: "sealed cases",
+        number: VERSION.into(),
+        file: None,
+    }
 }
 
 /// Makes a case of events in their order. The last entry has the digest of the page.

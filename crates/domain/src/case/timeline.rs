@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::CaseEntryKind;
+use super::{CaseEntryKind, VERSION};
 use crate::mask::{KnownNames, Mask, MaskedKind};
 use crate::oob::request;
 use crate::triage::{Bundle, Change, Event};
@@ -81,6 +81,7 @@ fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
         kind: CaseEntryKind::Case,
         text: format!("case of workspace {}{masked}{complete}", manifest.workspace),
         data: json!({
+            "format": VERSION,
             "workspace": manifest.workspace,
             "service": manifest.service,
             "program": format!("scandeck {}", maker.version),

@@ -2,11 +2,12 @@
 
 use std::io::{Cursor, Read};
 
+use serde_json::Value;
 use thiserror::Error;
 use zip::ZipArchive;
 
 use super::chain::SealedLine;
-use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, digest};
+use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, VERSION, digest};
 
 /// Bytes of a file in the archive.
 const MAX_BYTES: u64 = 2 << 30;
@@ -24,6 +25,8 @@ pub struct VerifiedCase {
 pub enum CaseFault {
     #[error("not a case file: {0}")]
     NoCase(String),
+    #[error("case format {0} needs a newer scandeck; this one reads up to {VERSION}")]
+    Newer(u64),
     #[error("{0} is not part of a case")]
     ForeignFile(String),
     #[error("entry {number} does not fit: {reason}")]
@@ -40,6 +43,7 @@ pub enum CaseFault {
 /// The first entry that does not fit, or what is missing.
 pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     let files = CaseFiles::read(file)?;
+    require_known_format(&files.timeline)?;
     let mut entries: Vec<CaseEntry> = Vec::new();
     let mut seal = String::new();
     for (line, number) in files.timeline.lines().zip(1..) {
@@ -53,6 +57,20 @@ pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     match last.data["sha256"] == digest(&files.page) {
         true => Ok(VerifiedCase { entries, seal }),
         false => Err(CaseFault::Page),
+    }
+}
+
+/// The number is read before everything else: a later format may have other kinds of entries. A
+/// case of before the number has none.
+fn require_known_format(timeline: &str) -> Result<(), CaseFault> {
+    let first: Option<Value> = timeline
+        .lines()
+        .next()
+        .and_then(|line| serde_json::from_str(line).ok());
+    let number = first.and_then(|line| line["entry"]["data"]["format"].as_u64());
+    match number {
+        Some(number) if number > VERSION.into() => Err(CaseFault::Newer(number)),
+        _ => Ok(()),
     }
 }
 
@@ -234,6 +252,15 @@ mod tests {
         ];
         let foreign = CaseFault::ForeignFile("notes.txt".to_owned());
         assert_eq!(verify(&archive(&with_more)).unwrap_err(), foreign);
+    }
+
+    #[test]
+    fn case_of_a_later_version_is_refused_with_both_numbers() {
+        let later = json!({"digest": "", "entry": {"kind": "thought", "data": {"format": 2}}});
+        let fault = fault_of(&[later.to_string()], "");
+        assert_eq!(fault, CaseFault::Newer(2));
+        let message = "case format 2 needs a newer scandeck; this one reads up to 1";
+        assert_eq!(fault.to_string(), message);
     }
 
     #[test]

@@ -15,7 +15,9 @@ use serde_json::json;
 use super::save::{self, ExistingFile};
 use super::{Output, PrintTable, ServiceArgs, bundle};
 use crate::cli::error::CliError;
-use scandeck_domain::case::{CaseEntry, CaseMaker, VerifiedCase, case_events, seal, verify};
+use scandeck_domain::case::{
+    CaseEntry, CaseFault, CaseMaker, VerifiedCase, case_events, seal, verify,
+};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, read};
 
@@ -122,10 +124,11 @@ fn whole(file: &std::path::Path) -> anyhow::Result<VerifiedCase> {
     let bytes = read(file, InputKind::Bundle)?;
     let case = verify(&bytes).map_err(|fault| {
         let message = format!("{}: {fault}", file.display());
-        CliError::new(
-            message,
-            "the file was changed or is damaged: ask its maker for it again",
-        )
+        let remedy = match fault {
+            CaseFault::Newer(_) => "update scandeck",
+            _ => "the file was changed or is damaged: ask its maker for it again",
+        };
+        CliError::new(message, remedy)
     })?;
     Ok(case)
 }
