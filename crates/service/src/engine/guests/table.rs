@@ -181,7 +181,7 @@ pub static NIKTO: GuestRow = GuestRow {
         arguments: &["-Version"],
         mark: "nikto",
     },
-    install: "brew install nikto",
+    install: "apt-get install nikto",
     scan: Some(GuestScan {
         format: "nikto",
         report: GuestReport::File,
