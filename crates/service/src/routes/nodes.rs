@@ -35,5 +35,10 @@ async fn list(State(app): State<App>) -> RouteResult<Json<NodeList>> {
 pub(super) async fn known_places(app: &App) -> RouteResult<BTreeSet<WorkerPlace>> {
     let keys = app.store.keys().await?;
     let of_keys = keys.into_iter().filter_map(|key| key.place);
-    Ok(app.scope_check.places().into_iter().chain(of_keys).collect())
+    Ok(app
+        .scope_check
+        .places()
+        .into_iter()
+        .chain(of_keys)
+        .collect())
 }
