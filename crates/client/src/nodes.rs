@@ -1,5 +1,5 @@
-//! The nodes of the service with the places of scans. An extension of the service beside the API v2,
-//! which a service with [`Client::has_team`] has.
+//! The nodes of the service, with the places of scans. An extension of the service beside the API
+//! v2, which a service with [`Client::has_team`] has.
 
 use super::request::ApiRequest;
 use super::{Client, ClientResult};

@@ -1,5 +1,5 @@
-//! Activity: the calls of the API that this dashboard makes, with the rate budget and its memory, and
-//! the nodes of the service.
+//! Activity: the calls of the API that this dashboard makes, with the rate budget and its memory,
+//! and the nodes of the service.
 //!
 //! ```text
 //!   client (records every call) ─► runtime, while the view is open ─► RecordedCalls ─► draw (columns, cells, detail)
