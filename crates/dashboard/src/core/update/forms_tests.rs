@@ -298,8 +298,8 @@ fn scan_form_offers_the_places_that_arrive_while_it_is_open() {
         places: vec![office],
         ..NodeList::default()
     })));
-    let place = app.form().fields.iter();
-    let place = place.position(|field| field.id == FieldId::Vpn).unwrap();
+    let mut fields = app.form().fields.iter();
+    let place = fields.position(|field| field.id == FieldId::Vpn).unwrap();
     while app.form().at != place {
         app.keys("tab");
     }
