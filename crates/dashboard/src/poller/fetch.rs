@@ -90,6 +90,8 @@ impl FetchSlot {
     pub fn is_read_with(self, list: ListKind) -> bool {
         self.list_kind() == Some(list)
             || (self, list) == (FetchSlot::List(ListKind::Loggers), ListKind::Captures)
+            // The view that shows them has no list, and refreshes the workspaces.
+            || (self, list) == (FetchSlot::Nodes, ListKind::Workspaces)
     }
 }
 

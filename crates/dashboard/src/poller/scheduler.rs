@@ -262,6 +262,7 @@ impl Scheduler {
                 self.schedule(ListKind::Loggers).is_requested = true;
             }
             ListKind::Scans => self.on_demand.request_part(),
+            ListKind::Workspaces => self.on_demand.request_nodes(),
             _ => {}
         }
     }

@@ -313,6 +313,11 @@ fn nodes_are_fetched_only_while_they_are_shown() {
     assert_eq!(fetches(&mut hand, false), 0);
     let shown = fetches(&mut hand, true);
     assert!((4..=5).contains(&shown), "every 5 seconds: {shown}");
+    hand.scheduler.set_plan(PollPlan {
+        refreshes: [(ListKind::Workspaces, 1)].into(),
+        ..hand.scheduler.plan.clone()
+    });
+    assert_eq!(count(&hand.settle(), FetchSlot::Nodes), 1, "a refresh");
     assert_eq!(fetches(&mut hand, false), 0);
 }
 
