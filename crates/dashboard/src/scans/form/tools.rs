@@ -5,7 +5,7 @@ use scandeck_wire::contract::{MissingScanner, Tool};
 
 /// A tool of the choice; any other id can be typed.
 #[derive(Debug)]
-pub(super) struct OfferedTool {
+pub(super) struct FormTool {
     pub tool: Tool,
     /// In the words of the documents; the service names tools in its own way.
     name: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct OfferedTool {
     fields: &'static [FieldId],
 }
 
-impl OfferedTool {
+impl FormTool {
     const fn own(tool: Tool, name: &'static str, fields: &'static [FieldId]) -> Self {
         Self {
             tool,
@@ -54,8 +54,8 @@ const ANY_TOOL: &[FieldId] = &[
 ];
 
 /// The tools, those of every service first.
-pub(super) static TOOLS: [OfferedTool; 18] = [
-    OfferedTool::own(
+pub(super) static TOOLS: [FormTool; 18] = [
+    FormTool::own(
         Tool::WEBSITE,
         "Website scanner",
         &[
@@ -65,17 +65,17 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::RequestsPerSecond,
         ],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::PORTS,
         "Port scanner",
         &[FieldId::ScanType, FieldId::Ports, FieldId::CheckAlive],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::TLS,
         "TLS scanner",
         &[FieldId::TlsPort, FieldId::StartTls],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::NETWORK,
         "Network scanner",
         &[
@@ -85,12 +85,12 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::Protocol,
         ],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::UDP_PORTS,
         "UDP port scanner",
         &[FieldId::ScanType, FieldId::Ports, FieldId::CheckAlive],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::RECON,
         "Website recon",
         &[
@@ -99,7 +99,7 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::RequestsPerSecond,
         ],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::FUZZER,
         "URL fuzzer",
         &[
@@ -111,7 +111,7 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::RecursionDepth,
         ],
     ),
-    OfferedTool::own(
+    FormTool::own(
         Tool::VIRTUAL_HOSTS,
         "Virtual hosts finder",
         &[
@@ -122,8 +122,8 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::Domain,
         ],
     ),
-    OfferedTool::own(Tool::SUBDOMAINS, "Subdomain finder", &[FieldId::ScanWords]),
-    OfferedTool::own(
+    FormTool::own(Tool::SUBDOMAINS, "Subdomain finder", &[FieldId::ScanWords]),
+    FormTool::own(
         Tool::FIREWALL,
         "WAF detector",
         &[
@@ -132,22 +132,22 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
             FieldId::RequestsPerSecond,
         ],
     ),
-    OfferedTool::own(Tool::PING, "Ping", &[FieldId::PingPort, FieldId::PingCount]),
-    OfferedTool::guest(
+    FormTool::own(Tool::PING, "Ping", &[FieldId::PingPort, FieldId::PingCount]),
+    FormTool::guest(
         Tool::TESTSSL,
         "testssl.sh",
         &[FieldId::TlsPort, FieldId::StartTls],
     ),
-    OfferedTool::guest(
+    FormTool::guest(
         Tool::NUCLEI,
         "nuclei",
         &[FieldId::RequestsPerSecond, FieldId::Tags],
     ),
-    OfferedTool::guest(Tool::HTTPX, "httpx", &[FieldId::RequestsPerSecond]),
-    OfferedTool::guest(Tool::SUBFINDER, "subfinder", &[]),
-    OfferedTool::guest(Tool::WAPITI, "wapiti", &[FieldId::RequestsPerSecond]).active(),
-    OfferedTool::guest(Tool::NIKTO, "nikto", &[FieldId::RequestsPerSecond]).active(),
-    OfferedTool::guest(
+    FormTool::guest(Tool::HTTPX, "httpx", &[FieldId::RequestsPerSecond]),
+    FormTool::guest(Tool::SUBFINDER, "subfinder", &[]),
+    FormTool::guest(Tool::WAPITI, "wapiti", &[FieldId::RequestsPerSecond]).active(),
+    FormTool::guest(Tool::NIKTO, "nikto", &[FieldId::RequestsPerSecond]).active(),
+    FormTool::guest(
         Tool::FFUF,
         "ffuf",
         &[
@@ -159,12 +159,12 @@ pub(super) static TOOLS: [OfferedTool; 18] = [
     .active(),
 ];
 
-fn row_of(tool: Tool) -> Option<&'static OfferedTool> {
+fn row_of(tool: Tool) -> Option<&'static FormTool> {
     TOOLS.iter().find(|row| row.tool == tool)
 }
 
 /// The tools of the choice, in its order.
-fn offered(form: &Form) -> impl Iterator<Item = &'static OfferedTool> {
+fn offered(form: &Form) -> impl Iterator<Item = &'static FormTool> {
     let has_guests = form.subject.has_extensions;
     TOOLS.iter().filter(move |row| has_guests || !row.is_guest)
 }
@@ -199,7 +199,7 @@ pub(super) fn label(tool: Tool) -> String {
 
 /// Offers the tools, and marks those that the service cannot run.
 pub(super) fn offer(form: &mut Form, missing: &[MissingScanner]) {
-    let option = |row: &OfferedTool| match lacking(row.tool, missing) {
+    let option = |row: &FormTool| match lacking(row.tool, missing) {
         Some(program) => format!("{}, needs {program}", label(row.tool)),
         None => label(row.tool),
     };
