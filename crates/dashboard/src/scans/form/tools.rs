@@ -7,8 +7,8 @@ use scandeck_wire::contract::{MissingScanner, Tool};
 #[derive(Debug)]
 pub(super) struct FormTool {
     pub tool: Tool,
-    /// In the words of the documents; the service names tools in its own way.
-    name: &'static str,
+    /// In the words of the documents, if it has another name at the service.
+    name: Option<&'static str>,
     /// An installed scanner: only a service of scandeck runs it.
     is_guest: bool,
     /// It sends attacks, which the service and the scope must permit.
@@ -21,17 +21,20 @@ impl FormTool {
     const fn own(tool: Tool, name: &'static str, fields: &'static [FieldId]) -> Self {
         Self {
             tool,
-            name,
+            name: Some(name),
             is_guest: false,
             is_active: false,
             fields,
         }
     }
 
-    const fn guest(tool: Tool, name: &'static str, fields: &'static [FieldId]) -> Self {
+    const fn guest(tool: Tool, fields: &'static [FieldId]) -> Self {
         Self {
+            tool,
+            name: None,
             is_guest: true,
-            ..Self::own(tool, name, fields)
+            is_active: false,
+            fields,
         }
     }
 
@@ -133,23 +136,14 @@ pub(super) static TOOLS: [FormTool; 18] = [
         ],
     ),
     FormTool::own(Tool::PING, "Ping", &[FieldId::PingPort, FieldId::PingCount]),
-    FormTool::guest(
-        Tool::TESTSSL,
-        "testssl.sh",
-        &[FieldId::TlsPort, FieldId::StartTls],
-    ),
-    FormTool::guest(
-        Tool::NUCLEI,
-        "nuclei",
-        &[FieldId::RequestsPerSecond, FieldId::Tags],
-    ),
-    FormTool::guest(Tool::HTTPX, "httpx", &[FieldId::RequestsPerSecond]),
-    FormTool::guest(Tool::SUBFINDER, "subfinder", &[]),
-    FormTool::guest(Tool::WAPITI, "wapiti", &[FieldId::RequestsPerSecond]).active(),
-    FormTool::guest(Tool::NIKTO, "nikto", &[FieldId::RequestsPerSecond]).active(),
+    FormTool::guest(Tool::TESTSSL, &[FieldId::TlsPort, FieldId::StartTls]),
+    FormTool::guest(Tool::NUCLEI, &[FieldId::RequestsPerSecond, FieldId::Tags]),
+    FormTool::guest(Tool::HTTPX, &[FieldId::RequestsPerSecond]),
+    FormTool::guest(Tool::SUBFINDER, &[]),
+    FormTool::guest(Tool::WAPITI, &[FieldId::RequestsPerSecond]).active(),
+    FormTool::guest(Tool::NIKTO, &[FieldId::RequestsPerSecond]).active(),
     FormTool::guest(
         Tool::FFUF,
-        "ffuf",
         &[
             FieldId::RequestsPerSecond,
             FieldId::ScanWords,
@@ -190,10 +184,12 @@ pub(super) fn has_field(form: &Form, field: FieldId) -> bool {
 
 /// The name of a tool with its id.
 pub(super) fn label(tool: Tool) -> String {
-    match row_of(tool) {
-        Some(row) if row.is_active => format!("{}, active ({})", row.name, tool.0),
-        Some(row) => format!("{} ({})", row.name, tool.0),
-        None => format!("{} ({})", tool.name().unwrap_or_default(), tool.0),
+    let row = row_of(tool);
+    let name = row.and_then(|row| row.name).or(tool.name());
+    let name = name.unwrap_or_default();
+    match row.is_some_and(|row| row.is_active) {
+        true => format!("{name}, active ({})", tool.0),
+        false => format!("{name} ({})", tool.0),
     }
 }
 
