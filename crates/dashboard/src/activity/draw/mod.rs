@@ -94,8 +94,8 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> ShownRows {
-    let slot = &below_notes(cx, buf, slot);
-    let slot = &nodes::below_nodes(cx, buf, slot);
+    let below = below_notes(cx, buf, slot);
+    let slot = &nodes::below_nodes(cx, buf, &below);
     let remote = &cx.model.data.calls;
     let pane = ListPane {
         note: words(note(cx), cx.theme.dim()),

@@ -55,9 +55,9 @@ pub(super) fn offer(form: &mut Form, named: Option<&NodeList>) {
     }
     let known = &mut form.subject.places;
     if let Some(named) = named {
-        let of_name = |name: &str| named.places.iter().find(|place| &*place.name == name);
         for place in known.iter_mut() {
-            place.workers = of_name(&place.name).map_or(0, |place| place.workers);
+            let now = named.places.iter().find(|one| one.name == place.name);
+            place.workers = now.map_or(0, |one| one.workers);
         }
         for place in &named.places {
             if !known.iter().any(|one| one.name == place.name) {
