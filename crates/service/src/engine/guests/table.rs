@@ -182,7 +182,8 @@ pub static NIKTO: GuestRow = GuestRow {
         mark: "nikto",
     },
     // The package of Debian is too old.
-    install: "git clone https://github.com/sullo/nikto /opt/nikto && ln -s /opt/nikto/program/nikto.pl /usr/local/bin/",
+    install: "git clone https://github.com/sullo/nikto /opt/nikto \
+              && ln -s /opt/nikto/program/nikto.pl /usr/local/bin/",
     scan: Some(GuestScan {
         format: "nikto",
         report: GuestReport::File,
