@@ -179,6 +179,22 @@ async fn poller_after_service_restart_reconnects_and_refreshes() {
 }
 
 #[tokio::test]
+async fn poller_while_nodes_are_shown_reports_them() {
+    let service = TestService::new().await;
+    let mut poller = PollerTask::start(client(&service));
+    poller.plans.send_modify(|plan| plan.nodes = true);
+    let nodes = poller
+        .until("the nodes", |update| match &update.event {
+            PollEvent::Nodes(list) => Some(Arc::clone(list)),
+            _ => None,
+        })
+        .await;
+    assert!(nodes.places.is_empty(), "the scope names none");
+    drop(poller);
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn emptied_list_is_confirmed_without_its_tag() {
     let server = MockServer::start().await;
     let is_emptied = Arc::new(AtomicBool::new(false));

@@ -110,12 +110,17 @@ async fn until_results(service: &TestService, scan: i64) -> Value {
     service.until(&format!("/scans/{scan}"), has_results).await
 }
 
-/// The nodes with a place.
-async fn workers(service: &TestService) -> Vec<Value> {
+/// The nodes and the places.
+async fn node_list(service: &TestService) -> Value {
     let url = service.base.replace("/api/v2", "/scandeck/v1/nodes");
     let request = service.client.get(url).bearer_auth(&service.key);
-    let answer = JsonResponse::read(request.send().await.unwrap()).await;
-    let mut nodes = answer.body["nodes"].as_array().unwrap().clone();
+    JsonResponse::read(request.send().await.unwrap()).await.body
+}
+
+/// The nodes with a place.
+async fn workers(service: &TestService) -> Vec<Value> {
+    let list = node_list(service).await;
+    let mut nodes = list["nodes"].as_array().unwrap().clone();
     nodes.retain(|node| node["place"] == "office");
     nodes
 }
@@ -140,6 +145,23 @@ async fn until_both_have_the_lease(dir: &Path) {
     };
     let met = tokio::time::timeout(PATIENCE, met).await;
     met.expect("two workers with the lease of the service");
+}
+
+#[tokio::test]
+async fn places_are_listed_with_the_number_of_their_workers() {
+    let dir = tempfile::tempdir().unwrap();
+    let service = service_of_place(dir.path(), LONG_LEASE).await;
+    let places = |workers: usize| {
+        let profile = office().profile_uuid();
+        json!([{"name": "office", "vpn_profile_uuid": profile, "workers": workers}])
+    };
+    assert_eq!(node_list(&service).await["places"], places(0));
+    let key = worker_key(dir.path(), "office-1").await;
+    let worker = TestWorker::start(&service.base, dir.path(), &key);
+    until_workers(&service, 1).await;
+    assert_eq!(node_list(&service).await["places"], places(1));
+    worker.stop().await;
+    service.stop().await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ mod capture;
 mod decided;
 pub mod fixtures;
 mod hostile;
+mod nodes;
 mod payloads;
 mod plots;
 mod properties;

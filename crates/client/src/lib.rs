@@ -24,6 +24,7 @@ mod document;
 mod error;
 mod exchange;
 mod list_thread;
+mod nodes;
 mod observed;
 mod proof;
 mod raw;

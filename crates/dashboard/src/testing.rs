@@ -19,7 +19,7 @@ use crate::config::file::{CommandOutput, CommandSetting};
 use crate::core::Msg;
 use crate::core::draw::frames::TestFrames;
 pub(crate) use crate::core::update::update;
-use crate::data::{OobNews, RecordedCalls, TriageNews};
+use crate::data::{OobNews, RecordedCalls, TeamNews, TriageNews};
 use crate::list::view;
 pub(crate) use crate::model::Modal;
 use crate::model::Model;
@@ -30,6 +30,7 @@ pub(crate) use scandeck_domain::table::Table;
 pub(crate) use scandeck_domain::triage::EventWriter;
 use scandeck_domain::triage::ListedFinding;
 pub(crate) use scandeck_wire::contract::schedule::ScanSchedule;
+use scandeck_wire::contract::team::Member;
 pub(crate) use scandeck_wire::contract::{
     Capture, CaptureId, Finding, FindingId, Logger, LoggerId, Report, ReportId, Risk, Scan, ScanId,
     ScanStatus, ScheduleId, Stamp, Target, TargetId, Wordlist, WordlistId, Workspace, WorkspaceId,
@@ -299,6 +300,14 @@ impl TestDashboard {
     /// The text of the detail for a pager.
     pub fn paged(&mut self) -> String {
         self.frames.paged(&self.model).expect("a detail")
+    }
+
+    /// The service is one of scandeck.
+    pub fn learn_extensions(&mut self) {
+        self.send(Msg::Team(TeamNews::Member(Member {
+            service: "s1".into(),
+            ..Member::default()
+        })));
     }
 
     pub fn feed(&mut self, event: impl Into<PollEvent>) {

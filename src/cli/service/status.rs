@@ -60,18 +60,15 @@ fn summary(dir: &DataDir, info: &ServiceInfo, activity: &Activity) -> String {
 /// The processes that serve the database, if they are several: a line for each.
 fn nodes(all: &[NodeState]) -> String {
     let line = |node: &NodeState| {
-        let roles: Vec<&str> = node.roles.iter().map(|role| role.as_str()).collect();
         let running = usize::try_from(node.running_scans).unwrap_or_default();
-        let place = node.place.as_ref();
-        let place = place.map_or_else(String::new, |place| format!(" at {}", clean(place)));
         format!(
-            "node       {} ({}{place}), {}, version {}, seen {} s ago, clock {:+} ms\n",
+            "node       {} ({}), {}, version {}, seen {}, clock {}\n",
             clean(&node.name),
-            roles.join(","),
+            clean(&node.duties()),
             plural(running, "running scan"),
             clean(&node.version),
-            node.seconds_since_beat,
-            node.clock_ahead_ms,
+            node.seen(),
+            node.clock(),
         )
     };
     match all.len() {

@@ -1,8 +1,10 @@
-//! Activity: the calls of the API that this dashboard makes, with the rate budget and its memory.
+//! Activity: the calls of the API that this dashboard makes, with the rate budget and its memory,
+//! and the nodes of the service.
 //!
 //! ```text
 //!   client (records every call) ─► runtime, while the view is open ─► RecordedCalls ─► draw (columns, cells, detail)
 //!                         ▲ Effect::CancelCall                                           keys (cancel, curl)
+//!   poller, while the view is open ─► data::snapshots ────────────────────────────────► draw (nodes)
 //! ```
 //!
 //! A record has no header, and secrets in bodies are replaced, so neither screen nor copies contain

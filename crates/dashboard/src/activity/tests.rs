@@ -2,6 +2,7 @@
 
 use crate::base::{Link, PollBudget};
 use crate::testing::*;
+use scandeck_wire::contract::node::{NodeList, NodeState};
 use scandeck_wire::contract::scan::HIDDEN;
 
 fn call(id: i64, end: Option<CallEnd>) -> ApiCall {
@@ -54,6 +55,63 @@ fn calls_are_listed_newest_first_after_those_in_flight_and_can_be_filtered() {
     }
     app.keys(": 'activity is:failed' enter");
     assert_eq!(app.shown(Pane::Activity), [3]);
+}
+
+fn node(name: &str, roles: &[&str]) -> NodeState {
+    NodeState {
+        name: name.into(),
+        roles: roles.iter().map(|&role| role.into()).collect(),
+        version: "1.2.0".into(),
+        seconds_since_beat: 4,
+        running_scans: 2,
+        clock_ahead_ms: 250,
+        ..NodeState::default()
+    }
+}
+
+fn nodes_event(nodes: Vec<NodeState>) -> PollEvent {
+    PollEvent::Nodes(Arc::new(NodeList {
+        nodes,
+        ..NodeList::default()
+    }))
+}
+
+#[test]
+fn several_nodes_are_listed_above_the_calls() {
+    let mut app = TestDashboard::blank(80, 24);
+    let remote = NodeState {
+        place: Some("office".into()),
+        ..node("pc1", &["worker"])
+    };
+    app.keys("8");
+    app.feed(nodes_event(vec![node("build7", &["api", "worker"])]));
+    let lists =
+        |app: &mut TestDashboard, text: &str| app.frame().iter().any(|line| line.contains(text));
+    assert!(!lists(&mut app, "build7"), "one node is the service itself");
+    app.feed(nodes_event(vec![
+        node("build7", &["api", "worker"]),
+        remote,
+    ]));
+    assert!(lists(&mut app, "api,worker"));
+    let row = app.frame().into_iter().find(|line| line.contains("pc1"));
+    let row = row.unwrap_or_default();
+    for text in ["worker at office", " 2 1.2.0 ", "4 s ago", "+250 ms"] {
+        assert!(row.contains(text), "{row}");
+    }
+    let many = (1..=40).map(|id| node(&format!("build{id}"), &["worker"]));
+    app.feed(nodes_event(many.collect()));
+    assert!(lists(&mut app, "further nodes"));
+}
+
+#[test]
+fn nodes_are_requested_while_the_view_is_open_and_of_scandeck_only() {
+    let mut app = TestDashboard::new();
+    app.keys("8");
+    assert!(!app.model.plan().nodes, "another service");
+    app.learn_extensions();
+    assert!(app.model.plan().nodes);
+    app.keys("4");
+    assert!(!app.model.plan().nodes);
 }
 
 #[test]

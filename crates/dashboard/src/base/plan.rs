@@ -5,6 +5,7 @@ use scandeck_domain::oob::NewestCapture;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::{ListedFinding, ReadTimes};
+use scandeck_wire::contract::node::NodeList;
 use scandeck_wire::contract::{
     Capture, Logger, LoggerId, MissingScanner, ScanId, ScanOutput, Shared, Stamp, Test, Unreadable,
     WorkspaceId,
@@ -70,6 +71,8 @@ pub struct PollPlan {
     pub scan_part: Option<(ScanId, ScanPart)>,
     /// Scans that a query names, while not all findings are loaded.
     pub wanted_scans: Vec<ScanId>,
+    /// The nodes are shown, or their places are offered. Only a service of scandeck has them.
+    pub nodes: bool,
 }
 
 /// Scans whose findings were not read, because the workspace has more findings than the dashboard
@@ -143,6 +146,9 @@ pub enum PollEvent {
     Unreadable(ListKind, Arc<Unreadable>),
     /// The attempt to read a part of a scan failed.
     PartFailed(ScanId, ScanPart, Arc<Problem>),
+    Nodes(Arc<NodeList>),
+    /// The attempt to read the nodes failed.
+    NodesFailed(Arc<Problem>),
 }
 
 impl From<Snapshot> for PollEvent {

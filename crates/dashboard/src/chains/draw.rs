@@ -1,13 +1,10 @@
 //! The chain of an object over the panes: a tree, with the facts of each link below its object.
 
 use crate::model::ChainBox;
-use crate::ui::{Cx, ViewCache, draw_box, draw_lines, format, popup, words, wrap_hanging};
+use crate::ui::{Cx, LineBox, ViewCache, format, words, wrap_hanging};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use scandeck_domain::chain::ChainLine;
 use scandeck_wire::text;
-
-/// Columns and rows of the frame, and the blanks inside it.
-const FRAME: (u16, u16) = (4, 2);
 
 pub(crate) fn draw_chain(
     cx: &Cx<'_>,
@@ -16,11 +13,9 @@ pub(crate) fn draw_chain(
     open: &ChainBox,
     cache: &mut ViewCache,
 ) {
-    let most = popup(area, area.width, area.height.saturating_sub(2));
-    let width = most.width.saturating_sub(FRAME.0);
-    let rows = usize::from(most.height.saturating_sub(FRAME.1));
-    let wrapped = wrapped_chain(cx, open, width);
-    let first = wrapped.end_of_selected.saturating_sub(rows);
+    let room = LineBox::room(area);
+    let rows = usize::from(room.height);
+    let wrapped = wrapped_chain(cx, open, room.width);
     let below = if wrapped.lines.len() > rows {
         let objects = open.lines.iter().filter(|line| line.object.is_some());
         let count = format::plural(objects.count(), "object");
@@ -28,10 +23,13 @@ pub(crate) fn draw_chain(
     } else {
         Line::default()
     };
-    let height = (wrapped.lines.len() as u16).saturating_add(FRAME.1);
-    let spot = popup(area, area.width, height);
-    let inner = draw_box(buf, spot, cx.theme, "Chain", below);
-    draw_lines(buf, inner, &wrapped.lines[first..]);
+    let shown = LineBox {
+        title: "Chain",
+        below,
+        lines: &wrapped.lines,
+        first: wrapped.end_of_selected.saturating_sub(rows),
+    };
+    let inner = shown.draw(buf, area, cx.theme);
     cache.measures.plot_rows = (inner.height, 0);
 }
 

@@ -7,6 +7,7 @@ use scandeck_client::calls::ApiCall;
 use scandeck_domain::oob::Payload;
 use scandeck_domain::table::{Remote, Table};
 use scandeck_domain::triage::{Issue, ReadTimes};
+use scandeck_wire::contract::node::NodeList;
 use scandeck_wire::contract::{
     MissingScanner, ScanId, ScanOutput, Shared, Stamp, Test, Unreadable,
 };
@@ -37,6 +38,8 @@ macro_rules! data {
             pub unreadable: BTreeMap<ListKind, Arc<Unreadable>>,
             /// The tools that the service cannot run.
             pub missing_scanners: Arc<[MissingScanner]>,
+            /// The nodes of the service and the places of scans, as of when they were last shown.
+            pub nodes: Remote<Arc<NodeList>>,
             /// Parts of the scan whose detail was opened last.
             pub scan_parts: ScanParts,
         }

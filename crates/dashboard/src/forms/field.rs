@@ -330,6 +330,17 @@ impl FormField {
         }
     }
 
+    /// Replaces the options. The last one, for a value that is typed, remains the chosen one; of the
+    /// others the place remains.
+    pub(crate) fn offer(&mut self, offered: Vec<String>) {
+        if let FieldValue::Choice { options, at } = &mut self.value {
+            let is_last = *at + 1 >= options.len();
+            let last = offered.len().saturating_sub(1);
+            *at = if is_last { last } else { last.min(*at) };
+            *options = offered;
+        }
+    }
+
     /// Disables options, with the reasons. The first other one replaces a disabled choice.
     pub fn disable(&mut self, disabled: BTreeMap<usize, String>) {
         if let FieldValue::Choice { options, at } = &mut self.value

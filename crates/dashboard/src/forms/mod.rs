@@ -22,6 +22,7 @@ use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{EventId, FindingKey, IssueId, ManualFinding, Verdict};
 use scandeck_report::{ChosenOptions, ReportPreview};
+use scandeck_wire::contract::node::PlaceState;
 use scandeck_wire::contract::{NewScan, ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use scandeck_wire::text;
 use std::collections::BTreeMap;
@@ -92,6 +93,10 @@ pub struct FormSubject {
     pub target_sets: Vec<Vec<(TargetId, Shared)>>,
     /// Tags of targets, in the order of the choice after all targets.
     pub tags: Vec<Shared>,
+    /// The service is one of scandeck: it has guests and places.
+    pub has_extensions: bool,
+    /// Places of a scan, in the order of the choice after the scope and the service itself.
+    pub places: Vec<PlaceState>,
     /// Wordlists of a scan, in the order of the choice after the default one.
     pub wordlists: Vec<WordlistId>,
     /// Scan profiles, in the order of the choice after `none`.
@@ -352,6 +357,8 @@ impl Form {
         // A form that was closed while it is sent waits for its answer, that of other objects does
         // not.
         self.sending = draft.sending && self.subject.has_objects_of(&draft.subject);
+        // The choice among them is a number.
+        self.subject.places = draft.subject.places;
         for old in draft.fields.into_iter().filter(|old| old.touched) {
             if let Some(field) = self.field_mut(old.id)
                 && field.is_in_drafts()

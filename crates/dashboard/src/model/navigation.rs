@@ -72,6 +72,7 @@ impl Model {
         self.data.take_shared(&mut data);
         self.data.payloads = data.payloads;
         self.data.missing_scanners = data.missing_scanners;
+        self.data.nodes = data.nodes;
         self.data.calls = data.calls;
         self.captures.oob.hosts = Default::default();
         self.findings.triage.assessments = Arc::default();

@@ -1,7 +1,7 @@
 //! The poll plan, and the time when the screen changes without a key.
 
 use crate::base::batch::MOMENT;
-use crate::base::{Layout, Link, ListKind, Pane, PollPlan};
+use crate::base::{FormTag, Layout, Link, ListKind, Pane, PollPlan};
 use crate::model::refresh::AGES_CHANGE;
 use crate::model::{Modal, Model};
 use scandeck_client::calls::ApiCall;
@@ -140,7 +140,17 @@ impl Model {
             archived: self.known_captures(),
             scan_part: self.scan_part(),
             wanted_scans: self.wanted_scans(),
+            nodes: self.shows_nodes(),
         }
+    }
+
+    /// Whether the nodes of the service are on the screen, or the form of a scan offers their
+    /// places. Only a service of scandeck has nodes.
+    fn shows_nodes(&self) -> bool {
+        let offers_places =
+            |modal: &Modal| matches!(modal, Modal::Form(form) if form.tag == FormTag::NewScan);
+        let is_shown = self.shows_activity() || self.overlay.modals.iter().any(offers_places);
+        is_shown && self.has_extensions()
     }
 
     /// The scans that scope and filter of the findings name, while not all findings are loaded.

@@ -75,12 +75,11 @@ impl Scheduler {
         if !known.is_empty() {
             self.unreadable.insert(slot, known);
         }
-        if is_changed {
-            let list = slot.list_kind();
+        if let Some(list) = slot.list_kind().filter(|_| is_changed) {
             let of_list = self
                 .unreadable
                 .iter()
-                .filter(|(slot, _)| slot.list_kind() == list);
+                .filter(|(slot, _)| slot.list_kind() == Some(list));
             let mut all = Unreadable::default();
             of_list.for_each(|(_, items)| all.extend(items.clone()));
             self.outbox.push(PollEvent::Unreadable(list, Arc::new(all)));
@@ -225,6 +224,7 @@ impl Scheduler {
                 }
             }
             Fetched::Part(scan, data) => self.outbox.push(PollEvent::ScanPart(scan, data)),
+            Fetched::Nodes(nodes) => self.outbox.push(PollEvent::Nodes(Arc::new(nodes))),
         }
     }
 
@@ -410,6 +410,7 @@ impl Scheduler {
                     .push(PollEvent::PartFailed(*scan, *part, Arc::new(problem)));
             }
             (FetchSlot::Part, _) => {}
+            (FetchSlot::Nodes, _) => self.outbox.push(PollEvent::NodesFailed(Arc::new(problem))),
         }
     }
 
@@ -444,7 +445,7 @@ impl Scheduler {
                     self.schedule(list).is_failed = true;
                     self.report_failed(list, Arc::new(problem));
                 }
-                FetchSlot::List(_) | FetchSlot::Part => {}
+                FetchSlot::List(_) | FetchSlot::Part | FetchSlot::Nodes => {}
             }
         }
         if has_captures {
@@ -491,6 +492,7 @@ impl Scheduler {
             (FetchSlot::List(list), _) => self.schedule(list).is_requested = true,
             (FetchSlot::Captures(logger), _) => self.on_demand.request_captures(logger),
             (FetchSlot::Part, _) => self.on_demand.request_part(),
+            (FetchSlot::Nodes, _) => self.on_demand.request_nodes(),
         }
     }
 
@@ -554,6 +556,10 @@ impl Scheduler {
             let schedule = self.schedule(*list);
             (schedule.is_failed, schedule.is_requested) = (true, true);
             self.report_failed(*list, Arc::clone(problem));
+        }
+        if self.plan.nodes {
+            self.outbox
+                .push(PollEvent::NodesFailed(Arc::clone(problem)));
         }
     }
 

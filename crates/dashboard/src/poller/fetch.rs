@@ -12,6 +12,7 @@ use scandeck_client::{
 };
 use scandeck_domain::table::{IntoRow, Item, Table};
 use scandeck_domain::triage::ListedFinding;
+use scandeck_wire::contract::node::NodeList;
 use scandeck_wire::contract::{
     Capture, CaptureId, LoggerId, Scan, ScanId, ScanStatus, Shared, TargetId, Unreadable,
     WorkspaceId,
@@ -53,6 +54,7 @@ pub(crate) enum Fetch {
         scan: ScanId,
         part: ScanPart,
     },
+    Nodes,
 }
 
 /// A response prepared for the screen. An unchanged table is the known one.
@@ -61,6 +63,7 @@ pub(crate) enum Fetched {
     List(Snapshot),
     Captures(LoggerId, Vec<Capture>),
     Part(ScanId, PartData),
+    Nodes(NodeList),
 }
 
 /// The resource of a request. Only one request per slot is in flight.
@@ -69,22 +72,26 @@ pub(crate) enum FetchSlot {
     List(ListKind),
     Captures(LoggerId),
     Part,
+    Nodes,
 }
 
 impl FetchSlot {
     /// The list whose pane shows the resource.
-    pub fn list_kind(self) -> ListKind {
+    pub fn list_kind(self) -> Option<ListKind> {
         match self {
-            FetchSlot::List(list) => list,
-            FetchSlot::Captures(_) => ListKind::Captures,
-            FetchSlot::Part => ListKind::Scans,
+            FetchSlot::List(list) => Some(list),
+            FetchSlot::Captures(_) => Some(ListKind::Captures),
+            FetchSlot::Part => Some(ListKind::Scans),
+            FetchSlot::Nodes => None,
         }
     }
 
     /// Whether a refresh of the list includes the resource.
     pub fn is_read_with(self, list: ListKind) -> bool {
-        self.list_kind() == list
+        self.list_kind() == Some(list)
             || (self, list) == (FetchSlot::List(ListKind::Loggers), ListKind::Captures)
+            // The view that shows them has no list, and refreshes the workspaces.
+            || (self, list) == (FetchSlot::Nodes, ListKind::Workspaces)
     }
 }
 
@@ -96,6 +103,7 @@ impl Fetch {
             Fetch::FindingsOf { .. } => FetchSlot::List(ListKind::Findings),
             Fetch::Captures { logger, .. } => FetchSlot::Captures(*logger),
             Fetch::Part { .. } => FetchSlot::Part,
+            Fetch::Nodes => FetchSlot::Nodes,
         }
     }
 
@@ -157,6 +165,11 @@ impl Fetch {
                 Fetched::Captures(logger, client.list_captures(logger, since).await?)
             }
             Fetch::Part { scan, part } => Fetched::Part(scan, scan_part(client, scan, part).await?),
+            Fetch::Nodes => Fetched::Nodes(match client.list_nodes().await {
+                // A service of an earlier version.
+                Err(error) if error.kind == ErrorKind::NotFound => NodeList::default(),
+                read => read?,
+            }),
         })
     }
 }

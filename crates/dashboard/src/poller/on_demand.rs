@@ -1,5 +1,5 @@
-//! Data that is fetched on demand: the captures of loggers whose count changed, and the visible
-//! part of a scan.
+//! Data that is fetched on demand: the captures of loggers whose count changed, the visible part of
+//! a scan, and the nodes while they are shown.
 
 use crate::base::{ArchivedCaptures, ScanPart};
 use scandeck_domain::oob::NewestCapture;
@@ -33,6 +33,8 @@ pub(crate) struct OnDemand {
     part: Option<(ScanId, ScanPart)>,
     part_due: bool,
     part_read: Option<Instant>,
+    are_nodes_shown: bool,
+    nodes_read: Option<Instant>,
 }
 
 impl OnDemand {
@@ -180,6 +182,30 @@ impl OnDemand {
     pub fn part_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
         self.part_due
             .then(|| self.part_read.map_or(now, |read| read + gap))
+    }
+
+    /// Sets whether the nodes are shown; true when they appear.
+    pub fn show_nodes(&mut self, are_shown: bool) -> bool {
+        let were_shown = std::mem::replace(&mut self.are_nodes_shown, are_shown);
+        are_shown && !were_shown
+    }
+
+    pub fn request_nodes(&mut self) {
+        self.nodes_read = None;
+    }
+
+    pub fn nodes_sent(&mut self, now: Instant) {
+        self.nodes_read = Some(now);
+    }
+
+    pub fn nodes_read(&self) -> Option<Instant> {
+        self.nodes_read
+    }
+
+    /// The time at which the nodes are due, if they are shown.
+    pub fn nodes_due(&self, now: Instant, gap: Duration) -> Option<Instant> {
+        self.are_nodes_shown
+            .then(|| self.nodes_read.map_or(now, |read| read + gap))
     }
 }
 

@@ -61,6 +61,8 @@ fn key(event: &PollEvent) -> Option<(u8, u8)> {
         PollEvent::CapturesFailed(_) => (5, 0),
         PollEvent::Unreadable(list, _) => (6, *list as u8),
         PollEvent::Confirmed(list, _) => (7, *list as u8),
+        PollEvent::Nodes(_) => (8, 0),
+        PollEvent::NodesFailed(_) => (8, 1),
         PollEvent::Captures { .. } => return None,
     })
 }

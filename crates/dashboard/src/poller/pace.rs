@@ -74,6 +74,11 @@ impl PollPace {
         self.pick(1, 10, demand)
     }
 
+    /// The interval between two fetches of the nodes while they are shown: that of their beats.
+    pub fn nodes(self, demand: Demand) -> Duration {
+        self.pick(5, 30, demand)
+    }
+
     fn pick(self, brisk: u64, sparing: u64, demand: Demand) -> Duration {
         let seconds = if self == PollPace::Brisk {
             brisk

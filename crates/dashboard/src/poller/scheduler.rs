@@ -205,6 +205,9 @@ impl Scheduler {
         if self.on_demand.set_part(self.plan.scan_part) {
             self.backoff.succeed(FetchSlot::Part);
         }
+        if self.on_demand.show_nodes(self.plan.nodes) {
+            self.backoff.succeed(FetchSlot::Nodes);
+        }
         self.on_demand.set_archived(&self.plan.archived);
         self.moved.want(&self.plan.wanted_scans);
         elsewhere
@@ -259,6 +262,7 @@ impl Scheduler {
                 self.schedule(ListKind::Loggers).is_requested = true;
             }
             ListKind::Scans => self.on_demand.request_part(),
+            ListKind::Workspaces => self.on_demand.request_nodes(),
             _ => {}
         }
     }
@@ -317,6 +321,7 @@ impl Scheduler {
         match fetch {
             Fetch::Captures { logger, .. } => self.on_demand.captures_sent(*logger, now),
             Fetch::Part { .. } => self.on_demand.part_sent(now),
+            Fetch::Nodes => self.on_demand.nodes_sent(self.beat.before(now)),
             Fetch::FindingsOf { .. } => self.note_list_sent(ListKind::Findings, now),
             Fetch::ActiveScans { with_waiting, .. } => {
                 if *with_waiting {
@@ -350,7 +355,10 @@ impl Scheduler {
         let known = match fetch {
             Fetch::List { cached, .. } => cached.as_ref()?.revision(),
             Fetch::ActiveScans { cached, .. } => cached.revision(),
-            Fetch::FindingsOf { .. } | Fetch::Captures { .. } | Fetch::Part { .. } => return None,
+            Fetch::FindingsOf { .. }
+            | Fetch::Captures { .. }
+            | Fetch::Part { .. }
+            | Fetch::Nodes => return None,
         };
         let (revision, tags) = self.tags.get(&fetch.slot())?;
         (*revision == known).then(|| Arc::clone(tags))
@@ -382,6 +390,10 @@ impl Scheduler {
         let captures = self
             .next_captures(now)
             .map(|captures| (self.captures_lateness(now), captures));
+        let nodes = self
+            .nodes_due(now)
+            .filter(|at| *at <= now)
+            .map(|_| self.nodes_lateness(now));
         let due = ORDER
             .into_iter()
             .filter(|list| self.is_list_due(*list, now));
@@ -391,6 +403,7 @@ impl Scheduler {
         let most = [
             part.map(|due| due.0),
             captures.map(|due| due.0),
+            nodes,
             list.map(|due| due.0),
         ]
         .into_iter()
@@ -401,6 +414,9 @@ impl Scheduler {
         }
         if let Some((_, (logger, since))) = captures.filter(|due| due.0 >= most) {
             return Some(Fetch::Captures { logger, since });
+        }
+        if nodes.is_some_and(|lateness| lateness >= most) {
+            return Some(Fetch::Nodes);
         }
         list.map(|(_, list)| self.list_fetch(list, now))
     }
@@ -451,6 +467,29 @@ impl Scheduler {
             .map_or(Lateness::NeverReadShown, |last| {
                 Lateness::of(last, interval, now)
             })
+    }
+
+    fn nodes_lateness(&self, now: Instant) -> Lateness {
+        self.on_demand
+            .nodes_read()
+            .map_or(Lateness::NeverReadShown, |last| {
+                Lateness::of(last, self.nodes_gap(), now)
+            })
+    }
+
+    fn nodes_gap(&self) -> Duration {
+        self.pace.nodes(Demand {
+            scarce: self.scarce,
+            ..Demand::default()
+        })
+    }
+
+    /// The time at which the nodes are due, if they are shown and not in flight.
+    fn nodes_due(&self, now: Instant) -> Option<Instant> {
+        let due = self.on_demand.nodes_due(now, self.nodes_gap());
+        let due = due.filter(|_| self.is_free(FetchSlot::Nodes))?;
+        let opens = self.backoff.opens_at(FetchSlot::Nodes);
+        Some(opens.map_or(due, |at| at.max(due)))
     }
 
     /// The visible part of a scan, if it is due.
@@ -765,6 +804,7 @@ impl Scheduler {
                     .filter(|_| self.is_free(FetchSlot::Part)),
             );
             due.extend(self.captures_due(now));
+            due.extend(self.nodes_due(now));
         } else if self.is_free(FetchSlot::List(ListKind::Workspaces)) {
             due.push(self.due_at(ListKind::Workspaces, now));
         }

@@ -5,9 +5,9 @@ use crate::data::ScanParts;
 use crate::input::{Action, Context, ItemAction};
 use crate::ui::{
     Cx, DetailPane, DetailText, DrawnPane, ListColumn, ListPane, PaneDrawing, Room, Slot,
-    TableColumn, Theme, ViewCache, ago, bar, draw_columns, fact, format, import_words, invite,
-    is_constant, key, pane_of, plain, problem_lines, sampled_items, stale_reason, tree_lines,
-    words,
+    TableColumn, Theme, ViewCache, ago, bar, cell, draw_columns, fact, format, import_words,
+    invite, is_constant, key, pane_of, plain, problem_lines, sampled_items, stale_reason,
+    tree_lines, words,
 };
 use ratatui::prelude::{Buffer, Line, Span, Style};
 use scandeck_domain::problem::Problem;
@@ -44,6 +44,18 @@ const COLUMNS: &[ListColumn<Scan>] = &[
         column
             .content(names, HOST_PORT)
             .omitted(cx.model.navigation.scope.target.is_some())
+    }),
+    ListColumn::<Scan>::new(
+        "PLACE",
+        TableColumn::flex(5, 1).expendable(4).from(120),
+        |_, scan, _| scan.place().map_or_else(Line::default, cell),
+    )
+    .fit(|column, cx| {
+        let widest = shown(cx).filter_map(Scan::place).map(text::width).max();
+        column
+            .content(widest.unwrap_or(0), 0)
+            .at_most(20)
+            .omitted(widest.is_none())
     }),
     ListColumn::<Scan>::new(
         "PROGRESS",
@@ -564,8 +576,10 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
         };
         lines.push(fact(theme, name, format::long_duration(scan.duration)));
     }
-    if scan.vpn_scan {
-        lines.push(fact(theme, "VPN", "yes"));
+    match scan.place() {
+        Some(place) => lines.push(fact(theme, "Place", text::clean(place).into_owned())),
+        None if scan.vpn_scan => lines.push(fact(theme, "VPN", "yes")),
+        None => {}
     }
     if scan.scan_original_url {
         lines.push(fact(
@@ -630,6 +644,34 @@ fn test_lines(theme: Theme, tests: &[Test]) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use crate::testing::*;
+
+    #[test]
+    fn place_of_a_scan_is_shown_where_there_is_room_and_in_the_detail() {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size {
+            columns: 150,
+            rows: 40,
+        };
+        app.keys("4 z");
+        let frame = app.frame().join("\n");
+        assert!(!frame.contains("PLACE"), "{frame}");
+        app.feed(Snapshot::Scans(table([Scan {
+            vpn_scan: true,
+            info_text_lines: vec!["scanned from office by the worker pc1".into()],
+            ..scan(1, 1, ScanStatus::Finished, 100)
+        }])));
+        let frame = app.frame().join("\n");
+        assert!(
+            frame.contains("PLACE") && frame.contains("office"),
+            "{frame}"
+        );
+        app.keys("enter");
+        let detail = app.paged();
+        assert!(
+            detail.contains("Place") && detail.contains("office"),
+            "{detail}"
+        );
+    }
 
     #[test]
     fn running_scans_show_the_port_of_their_target_and_no_end() {

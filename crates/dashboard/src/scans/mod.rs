@@ -4,6 +4,7 @@
 //!   data::snapshots ─────┐
 //!   data::scan_progress ─┴─► draw (progress, time left, changes, failures, detail)
 //!   data::snapshots ───────► estimate (how long new scans take) ──► form ──► tool_params
+//!                  └───────► nodes with the places of scans ─────────┘
 //! ```
 //!
 //! Whether a scan is stalled is decided in `dashboard/data/scan_progress.rs`. Starting, stopping

@@ -2,20 +2,14 @@
 
 use crate::base::Call;
 use crate::config::ScanProfile;
-use crate::core::Msg;
-use crate::data::TeamNews;
 use crate::testing::*;
 use scandeck_wire::contract::NewScan;
 use scandeck_wire::contract::schedule::NewSchedule;
-use scandeck_wire::contract::team::Member;
 
 /// A dashboard at the local service, with the scan profile `web`.
 fn at_local_service() -> TestDashboard {
     let mut app = TestDashboard::new();
-    app.send(Msg::Team(TeamNews::Member(Member {
-        service: "s1".into(),
-        ..Member::default()
-    })));
+    app.learn_extensions();
     let scan = NewScan {
         tool_id: 170,
         ..NewScan::default()

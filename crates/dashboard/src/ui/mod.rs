@@ -56,7 +56,7 @@ pub use widgets::lines::{
     cut_line, draw_line, draw_lines, draw_sides, joined, parts_within, restyle, row_of, width_of,
 };
 pub use widgets::message::{is_message, message_lines};
-pub(crate) use widgets::pop_up::{PopUp, draw_box, draw_head};
+pub(crate) use widgets::pop_up::{LineBox, PopUp, draw_box, draw_head};
 pub use widgets::syntax::body_lines;
 pub use widgets::table::{
     GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window,

@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use serde_json::{Map, Value};
 
+use super::nodes::known_places;
 use super::targets::{allowed_address, target_limit_reached};
 use super::{RouteResult, data, workspace_or_current};
 use crate::api::request::{Fields, choice};
@@ -163,11 +164,8 @@ async fn read_place(app: &App, fields: &Fields) -> RouteResult<Option<String>> {
     let Some(profile) = fields.text(NAME)?.filter(|profile| !profile.is_empty()) else {
         return Ok(fields.is_null(NAME).then(String::new));
     };
-    let keys = app.store.keys().await?;
-    let mut places = app.scope_check.places();
-    places.extend(keys.into_iter().filter_map(|key| key.place));
     let is_chosen = |place: &WorkerPlace| place.profile_uuid().eq_ignore_ascii_case(profile);
-    let chosen = places.into_iter().find(is_chosen);
+    let chosen = known_places(app).await?.into_iter().find(is_chosen);
     Ok(Some(chosen.map_or_else(|| shown(profile), String::from)))
 }
 

@@ -33,6 +33,7 @@ use crate::state::App;
 use crate::store::StoreResult;
 use crate::store::jobs::{Claim, QueuePoll, ScanUpdate};
 use crate::store::nodes::{ClaimedTarget, WorkerReport};
+use scandeck_wire::contract::node::worker_note;
 use scandeck_wire::contract::{ScanStatus, Tool};
 
 /// Most characters of the texts that a worker reports of itself.
@@ -216,10 +217,7 @@ fn check_scope(
 async fn name_worker(queue: &StoreQueue, claim: &Claim, identity: &KeyIdentity) -> StoreResult<()> {
     let place = identity.place.as_ref().map_or("", |place| place.as_str());
     let update = ScanUpdate {
-        info: vec![format!(
-            "scanned from {place} by the worker {}",
-            identity.name
-        )],
+        info: vec![worker_note(place, &identity.name)],
         ..ScanUpdate::default()
     };
     queue.record_update(&claim.attempt, &update).await?;

@@ -39,9 +39,83 @@ pub struct NodeState {
     pub vpn_profile_uuid: Option<Shared>,
 }
 
-/// The nodes, the oldest first.
+impl NodeState {
+    /// What it does, and where: `api,worker`, `worker at office`.
+    pub fn duties(&self) -> String {
+        let roles: Vec<&str> = self.roles.iter().map(|role| role.as_str()).collect();
+        let place = self.place.as_ref();
+        let place = place.map_or_else(String::new, |place| format!(" at {place}"));
+        format!("{}{place}", roles.join(","))
+    }
+
+    /// When it last renewed its claims: `4 s ago`.
+    pub fn seen(&self) -> String {
+        format!("{} s ago", self.seconds_since_beat)
+    }
+
+    /// The difference of its clock: `+250 ms`.
+    pub fn clock(&self) -> String {
+        format!("{:+} ms", self.clock_ahead_ms)
+    }
+}
+
+/// A place from which scans can run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlaceState {
+    pub name: Shared,
+    /// With which a new scan chooses it.
+    pub vpn_profile_uuid: Shared,
+    /// The workers that are connected.
+    pub workers: usize,
+}
+
+/// The nodes, the oldest first, and the places of the scope and of the keys of workers, by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NodeList {
     pub nodes: Vec<NodeState>,
+    pub places: Vec<PlaceState>,
+}
+
+/// The note of a scan that names the worker which runs it.
+pub fn worker_note(place: &str, worker: &str) -> String {
+    format!("{NOTE_BEGIN}{place}{NOTE_MIDDLE}{worker}")
+}
+
+/// The place in such a note.
+pub fn place_in_note(note: &str) -> Option<&str> {
+    let (place, _) = note.strip_prefix(NOTE_BEGIN)?.split_once(NOTE_MIDDLE)?;
+    Some(place)
+}
+
+const NOTE_BEGIN: &str = "scanned from ";
+const NOTE_MIDDLE: &str = " by the worker ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn place_is_read_from_the_note_that_names_the_worker() {
+        let note = worker_note("office", "office-1");
+        assert_eq!(note, "scanned from office by the worker office-1");
+        assert_eq!(place_in_note(&note), Some("office"));
+        assert_eq!(place_in_note("connected to 127.0.0.1"), None);
+    }
+
+    #[test]
+    fn node_is_described_by_roles_place_beat_and_clock() {
+        let node = NodeState {
+            roles: vec!["worker".into()],
+            place: Some("office".into()),
+            seconds_since_beat: 4,
+            clock_ahead_ms: 250,
+            ..NodeState::default()
+        };
+        assert_eq!(
+            [node.duties(), node.seen(), node.clock()],
+            ["worker at office", "4 s ago", "+250 ms"]
+        );
+    }
 }

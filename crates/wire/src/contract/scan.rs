@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::node::place_in_note;
 use super::shared::{SharedPool, SharedTexts};
 use super::{Finding, ScanId, Shared, Stamp, TargetId, TestId, WorkspaceId, lenient};
 
@@ -90,6 +91,16 @@ impl Scan {
     /// Waiting or running.
     pub fn is_active(&self) -> bool {
         self.status_name.is_active()
+    }
+
+    /// The place from which it was scanned; none for a scan of the service itself, and before a
+    /// worker of the place runs it.
+    pub fn place(&self) -> Option<&str> {
+        if !self.vpn_scan {
+            return None;
+        }
+        let mut notes = self.info_text_lines.iter();
+        notes.find_map(|note| place_in_note(note))
     }
 
     /// Whether the scan has ended. With an unknown status, it has when its end time is set.

@@ -6,6 +6,7 @@ use crate::forms::{FieldId, FieldValue, LineNote};
 use crate::prompts::{Prompt, Then};
 use crate::testing::*;
 use scandeck_wire::contract::MissingScanner;
+use scandeck_wire::contract::node::{NodeList, PlaceState};
 
 #[test]
 fn created_workspace_closes_form() {
@@ -275,6 +276,41 @@ fn open_scan_form_refuses_tool_whose_scanner_is_missing() {
     assert_eq!(app.calls("ctrl-o"), []);
     app.feed(PollEvent::MissingScanners([].into()));
     assert_eq!((error(&app), app.calls("ctrl-o").len()), (None, 1));
+}
+
+#[test]
+fn scan_form_offers_the_places_that_arrive_while_it_is_open() {
+    let mut app = TestDashboard::new();
+    app.keys("2 s esc");
+    assert!(!app.model.plan().nodes, "no form is open");
+    app.keys("2 s");
+    assert!(!app.model.plan().nodes, "another service has no nodes");
+    app.keys("esc");
+    app.learn_extensions();
+    app.keys("2 s");
+    assert!(app.model.plan().nodes);
+    let office = PlaceState {
+        name: "office".into(),
+        vpn_profile_uuid: "u-1".into(),
+        workers: 1,
+    };
+    app.feed(PollEvent::Nodes(Arc::new(NodeList {
+        places: vec![office],
+        ..NodeList::default()
+    })));
+    let mut fields = app.form().fields.iter();
+    let place = fields.position(|field| field.id == FieldId::Vpn).unwrap();
+    while app.form().at != place {
+        app.keys("tab");
+    }
+    app.keys("space space");
+    let chosen = app.form().field(FieldId::Vpn).unwrap().text();
+    assert_eq!(chosen, "office: 1 worker connected");
+    let sent = app.calls("ctrl-o");
+    let Call::StartScan(scan) = &sent[0].1 else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(scan.vpn_profile_uuid, Some(Some("u-1".to_owned())));
 }
 
 #[test]

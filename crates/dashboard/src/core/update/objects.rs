@@ -170,7 +170,7 @@ fn scan_targets(model: &mut Model) {
         .flat_map(|table| table.items())
         .map(AsRef::as_ref);
     let profiles = &model.settings.live.scan_profiles;
-    let form = scans::form::open(sets, wordlists, profiles, workspace);
+    let form = scans::form::open(sets, wordlists, profiles, workspace, model.has_extensions());
     model.open_form(form);
 }
 

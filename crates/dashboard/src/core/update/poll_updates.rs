@@ -50,6 +50,11 @@ pub(crate) fn handle_update(model: &mut Model, update: Update) {
         PollEvent::PartFailed(scan, part, problem) => {
             handle_part_failed(model, scan, part, problem)
         }
+        PollEvent::Nodes(nodes) => {
+            model.data.nodes.succeed(nodes, at);
+            model.check_form();
+        }
+        PollEvent::NodesFailed(problem) => model.data.nodes.fail(problem),
     }
 }
 

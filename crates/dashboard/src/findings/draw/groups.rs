@@ -139,13 +139,7 @@ fn is_by_weakness(cx: &Cx<'_>) -> bool {
 
 /// The findings of a group. Of very large groups only a part is read.
 fn members<'c>(cx: &'c Cx<'_>, group: &'c Group) -> impl Iterator<Item = &'c Issue> {
-    let items = cx
-        .model
-        .data
-        .findings
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
+    let items = cx.model.items::<Issue>();
     let positions = cx.model.lists.findings.positions_in(group).take(COMPARED);
     positions.filter_map(|at| items.get(at as usize).map(|issue| &**issue))
 }
@@ -341,13 +335,7 @@ fn sum(
 /// The name of a group, and at the end of its room the number of findings.
 fn header_name<'a>(cx: &Cx<'a>, group: &'a Group, room: u16) -> Line<'a> {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let items = cx
-        .model
-        .data
-        .findings
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
+    let items = cx.model.items::<Issue>();
     let sample = list
         .positions_in(group)
         .next()
@@ -425,13 +413,7 @@ fn is_decided(summary: GroupSummary) -> bool {
 /// large groups only a part is read.
 fn decisions<'a>(cx: &Cx<'a>, group: &'a Group) -> impl Iterator<Item = &'a Assessment> {
     let counts_present = counts_present(cx, group);
-    let issues = cx
-        .model
-        .data
-        .findings
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
+    let issues = cx.model.items::<Issue>();
     let is_counted = move |&at: &u32| {
         !counts_present
             || issues
@@ -495,13 +477,7 @@ fn target<'a>(cx: &Cx<'a>, issue: &'a Issue) -> Line<'a> {
 /// its target.
 fn widest(cx: &Cx<'_>) -> (usize, usize) {
     let (list, groups) = (&cx.model.lists.findings, &cx.model.lists.finding_groups);
-    let items = cx
-        .model
-        .data
-        .findings
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
+    let items = cx.model.items::<Issue>();
     let places = sampled_places(list.len(), list.at, cx.model.screen.size.rows.into());
     let of_place = |at: usize| match list.groups.at(at)? {
         // The name of a header has the blank columns before its count too.

@@ -1,13 +1,10 @@
 //! The explanation of a finding over the panes: headings left, their lines beside them.
 
 use crate::model::WhyBox;
-use crate::ui::{Cx, Theme, ViewCache, draw_box, draw_lines, format, popup, words, wrap_hanging};
+use crate::ui::{Cx, LineBox, Theme, ViewCache, format, words, wrap_hanging};
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_domain::triage::explain::{ExplanationLine, LineTone};
 use scandeck_wire::text;
-
-/// Columns and rows of the frame, and the blanks inside it.
-const FRAME: (u16, u16) = (4, 2);
 
 pub(crate) fn draw_why(
     cx: &Cx<'_>,
@@ -16,13 +13,9 @@ pub(crate) fn draw_why(
     open: &WhyBox,
     cache: &mut ViewCache,
 ) {
-    let most = popup(area, area.width, area.height.saturating_sub(2));
-    let (width, rows) = (
-        most.width.saturating_sub(FRAME.0),
-        most.height.saturating_sub(FRAME.1),
-    );
-    let lines = spaced_lines(cx, &open.lines, width, rows);
-    let last = lines.len().saturating_sub(usize::from(rows));
+    let room = LineBox::room(area);
+    let lines = spaced_lines(cx, &open.lines, room.width, room.height);
+    let last = lines.len().saturating_sub(usize::from(room.height));
     let first = last.min(open.scroll as usize);
     let below = if last > 0 {
         let count = format::plural(lines.len(), "line");
@@ -30,11 +23,14 @@ pub(crate) fn draw_why(
     } else {
         Line::default()
     };
-    let height = (lines.len() as u16).saturating_add(FRAME.1);
     let title = text::clean(&open.title).into_owned();
-    let spot = popup(area, area.width, height);
-    let inner = draw_box(buf, spot, cx.theme, &cx.shown(&title), below);
-    draw_lines(buf, inner, &lines[first..]);
+    let shown = LineBox {
+        title: &cx.shown(&title),
+        below,
+        lines: &lines,
+        first,
+    };
+    let inner = shown.draw(buf, area, cx.theme);
     cache.measures.plot_rows = (inner.height, last as u32);
 }
 

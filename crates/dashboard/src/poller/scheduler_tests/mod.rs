@@ -14,6 +14,7 @@ use crate::poller::{Fetch, FetchSlot, Fetched, ORDER, Scheduler};
 use jiff::Timestamp;
 use scandeck_client::{Error, ErrorKind, RateBudget};
 use scandeck_domain::table::Table;
+use scandeck_wire::contract::node::NodeList;
 use scandeck_wire::contract::{
     Capture, CaptureId, Finding, Logger, LoggerId, ResultSummary, Scan, ScanId, ScanStatus,
     TargetId, Unreadable, Workspace, WorkspaceId,
@@ -155,6 +156,7 @@ impl Hand {
             Fetch::Part { scan, .. } => {
                 return Ok(Fetched::Part(*scan, PartData::Tests(Arc::default())));
             }
+            Fetch::Nodes => return Ok(Fetched::Nodes(NodeList::default())),
         };
         Ok(Fetched::List(list))
     }

@@ -300,6 +300,28 @@ fn visible_part_is_fetched_again_when_scan_moved() {
 }
 
 #[test]
+fn nodes_are_fetched_only_while_they_are_shown() {
+    let mut hand = Hand::new(true);
+    hand.settle();
+    let fetches = |hand: &mut Hand, nodes| {
+        hand.scheduler.set_plan(PollPlan {
+            nodes,
+            ..hand.scheduler.plan.clone()
+        });
+        count(&hand.pass(Duration::from_secs(20)), FetchSlot::Nodes)
+    };
+    assert_eq!(fetches(&mut hand, false), 0);
+    let shown = fetches(&mut hand, true);
+    assert!((4..=5).contains(&shown), "every 5 seconds: {shown}");
+    hand.scheduler.set_plan(PollPlan {
+        refreshes: [(ListKind::Workspaces, 1)].into(),
+        ..hand.scheduler.plan.clone()
+    });
+    assert_eq!(count(&hand.settle(), FetchSlot::Nodes), 1, "a refresh");
+    assert_eq!(fetches(&mut hand, false), 0);
+}
+
+#[test]
 fn findings_without_scan_are_fetched_per_scan() {
     let mut hand = Hand::new(true);
     hand.scans = (1..=10)

@@ -1,7 +1,7 @@
-//! The box of a pop-up, and a list in a pop-up.
+//! The box of a pop-up, and lines or a list in one.
 
 use crate::list::PopUpList;
-use crate::ui::{Cx, Edges, Theme, draw_frame, draw_line, popup, row_of, words};
+use crate::ui::{Cx, Edges, Theme, draw_frame, draw_line, draw_lines, popup, row_of, words};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 use scandeck_wire::text;
@@ -35,6 +35,40 @@ pub(crate) fn draw_box(
         x: inner.x + 1,
         width: inner.width.saturating_sub(2),
         ..inner
+    }
+}
+
+/// Columns and rows of the frame, and the blanks inside it.
+const FRAME: (u16, u16) = (4, 2);
+
+/// Wrapped lines in a box over the panes, which is as high as they need.
+pub(crate) struct LineBox<'a> {
+    pub title: &'a str,
+    /// The note in the lower edge.
+    pub below: Line<'a>,
+    pub lines: &'a [Line<'static>],
+    /// The first line that is shown.
+    pub first: usize,
+}
+
+impl LineBox<'_> {
+    /// The most room of lines in an area.
+    pub(crate) fn room(area: Rect) -> Rect {
+        let most = popup(area, area.width, area.height.saturating_sub(2));
+        Rect {
+            width: most.width.saturating_sub(FRAME.0),
+            height: most.height.saturating_sub(FRAME.1),
+            ..most
+        }
+    }
+
+    /// Draws the box. Returns the area inside.
+    pub(crate) fn draw(self, buf: &mut Buffer, area: Rect, theme: Theme) -> Rect {
+        let height = (self.lines.len() as u16).saturating_add(FRAME.1);
+        let spot = popup(area, area.width, height);
+        let inner = draw_box(buf, spot, theme, self.title, self.below);
+        draw_lines(buf, inner, &self.lines[self.first..]);
+        inner
     }
 }
 

@@ -181,7 +181,9 @@ pub static NIKTO: GuestRow = GuestRow {
         arguments: &["-Version"],
         mark: "nikto",
     },
-    install: "brew install nikto",
+    // The package of Debian is too old.
+    install: "git clone https://github.com/sullo/nikto /opt/nikto \
+              && ln -s /opt/nikto/program/nikto.pl /usr/local/bin/",
     scan: Some(GuestScan {
         format: "nikto",
         report: GuestReport::File,

@@ -16,9 +16,9 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
 use super::cookie_jar::{CookieJar, set_cookies};
-use super::{
-    AttemptLimits, HttpPage, MAX_BODY, SendLimits, Web, WebAnswer, WebError, WebRequest, web_error,
-};
+use super::error::web_error;
+use super::protocols::{WebAnswer, WebRequest};
+use super::{AttemptLimits, HttpPage, MAX_BODY, SendLimits, Web, WebError};
 use crate::engine::LearnedSecret;
 use crate::engine::params::login::{FilledStep, LoginSequence, LoginStep};
 use crate::engine::params::taken_values::{TakenValue, TakenValues, ValueSource, filled};

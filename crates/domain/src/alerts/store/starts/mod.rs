@@ -9,17 +9,20 @@
 //!
 //! The tables are additions to the file of sent alerts, which an earlier program ignores.
 
+mod queue;
+
+pub use queue::WaitingScan;
+
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 
 use jiff::civil::DateTime;
 use jiff::{Timestamp, Zoned};
-use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection, Row};
 
 use super::SentAlerts;
-use scandeck_wire::contract::{NewScan, Stamp, TargetId};
+use scandeck_wire::contract::{NewScan, Stamp};
 use scandeck_wire::recurrence::{Recurrence, StartRule};
 use scandeck_wire::sqlite::StoreError;
 
@@ -48,15 +51,6 @@ pub struct KnownSchedule {
     pub recurrence: Recurrence,
     /// No start up to here is due any more.
     pub done: Timestamp,
-}
-
-/// A scan that waits until its target is free.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WaitingScan {
-    id: i64,
-    pub schedule: String,
-    pub target: TargetId,
-    pub scan: NewScan,
 }
 
 impl ScheduleStarts {
@@ -213,68 +207,6 @@ impl ScheduleStarts {
         Ok(queued)
     }
 
-    /// The waiting scans, the first one first.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub async fn queued(&mut self) -> Result<Vec<WaitingScan>, StoreError> {
-        let failed = StoreError::of(&self.file.path);
-        let rows = sqlx::query("SELECT id, schedule, target, scan FROM queued_scans ORDER BY id")
-            .fetch_all(&mut self.file.connection)
-            .await;
-        let read = |row: &SqliteRow| -> sqlx::Result<WaitingScan> {
-            Ok(WaitingScan {
-                id: row.try_get(0)?,
-                schedule: row.try_get(1)?,
-                target: TargetId(row.try_get(2)?),
-                scan: serde_json::from_str(row.try_get(3)?).unwrap_or_default(),
-            })
-        };
-        let queued = rows.and_then(|rows| rows.iter().map(read).collect());
-        queued.map_err(failed)
-    }
-
-    /// Takes a scan out of the queue, before it is started: a process that ends meanwhile never
-    /// starts it a second time. False when another process took it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub async fn take(&mut self, queued: &WaitingScan, now: Timestamp) -> Result<bool, StoreError> {
-        let failed = StoreError::of(&self.file.path);
-        self.remove(queued, now).await.map_err(failed)
-    }
-
-    async fn remove(&mut self, queued: &WaitingScan, now: Timestamp) -> sqlx::Result<bool> {
-        let removed = sqlx::query("DELETE FROM queued_scans WHERE id = ?")
-            .bind(queued.id)
-            .execute(&mut self.file.connection)
-            .await?;
-        // The requests of many scans take longer than a lease.
-        sqlx::query("UPDATE schedule_lease SET until = ? WHERE holder = ?")
-            .bind(now.as_second() + LEASE)
-            .bind(self.holder)
-            .execute(&mut self.file.connection)
-            .await?;
-        Ok(removed.rows_affected() > 0)
-    }
-
-    /// Puts a scan that certainly was not started back to its place in the queue.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub async fn put_back(&mut self, queued: &WaitingScan) -> Result<(), StoreError> {
-        let failed = StoreError::of(&self.file.path);
-        let insert = "INSERT INTO queued_scans (id, schedule, target, scan) VALUES (?, ?, ?, ?)";
-        let inserted = sqlx::query(insert)
-            .bind(queued.id)
-            .bind(&queued.schedule)
-            .bind(queued.target.0)
-            .bind(serde_json::to_string(&queued.scan).unwrap_or_default())
-            .execute(&mut self.file.connection)
-            .await;
-        inserted.map(drop).map_err(failed)
-    }
-
     /// Gives the lease to the next process, and closes the file.
     pub async fn close(mut self) {
         // Without this, the lease ends by itself.
@@ -295,6 +227,7 @@ fn random_number() -> i64 {
 mod tests {
     use super::*;
     use jiff::SignedDuration;
+    use scandeck_wire::contract::TargetId;
     use scandeck_wire::recurrence::DueStart;
 
     fn at(text: &str) -> Zoned {

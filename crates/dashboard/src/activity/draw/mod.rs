@@ -1,5 +1,7 @@
 //! The calls of the API: those in flight, then the last ones, and the detail of one. Above them are
-//! the notes of colleagues that mention the user.
+//! the notes of colleagues that mention the user, and the nodes of the service.
+
+mod nodes;
 
 use crate::base::{Link, RowRef, ShownRows};
 use crate::input::{Action, Context, CopyAction, ItemAction};
@@ -17,7 +19,7 @@ use std::time::Duration;
 
 /// Most notes above the calls.
 const MOST_NOTES: usize = 3;
-/// Rows of the calls, with their frame, before there is room for notes.
+/// Rows of the calls, with their frame, before there is room for notes and nodes.
 const FEWEST_ROWS: u16 = 8;
 
 /// What is equal or empty in all shown calls gives way to the path.
@@ -92,7 +94,8 @@ pub(crate) fn draw_list(
     slot: &Slot,
     cache: &mut ViewCache,
 ) -> ShownRows {
-    let slot = &below_notes(cx, buf, slot);
+    let below = below_notes(cx, buf, slot);
+    let slot = &nodes::below_nodes(cx, buf, &below);
     let remote = &cx.model.data.calls;
     let pane = ListPane {
         note: words(note(cx), cx.theme.dim()),
