@@ -162,6 +162,26 @@ async fn service_with_another_secrets_key_does_not_start_beside_a_live_one() {
 }
 
 #[tokio::test]
+async fn service_with_another_callback_key_does_not_start_beside_a_live_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = typical_service(first_settings(dir.path())).await;
+    let settings = second_settings(dir.path());
+    let file = dir.path().join("other/callback.key");
+    std::fs::remove_file(&file).unwrap();
+    let refused = start(settings.clone(), CancellationToken::new()).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(
+        error.contains("other/callback.key is not the key file of the node on")
+            && error.ends_with("copy the file of that node"),
+        "{error}"
+    );
+    std::fs::copy(dir.path().join("one/callback.key"), &file).unwrap();
+    let other = typical_service(settings).await;
+    other.stop().await;
+    one.stop().await;
+}
+
+#[tokio::test]
 async fn scan_of_a_node_without_worker_runs_on_a_node_without_api() {
     let dir = tempfile::tempdir().unwrap();
     let mut settings = first_settings(dir.path());

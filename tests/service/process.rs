@@ -313,7 +313,9 @@ async fn scan_of_a_killed_process_is_finished_by_another_on_its_database() {
     killed.until_status(scan, "running").await;
 
     std::fs::create_dir(&other).unwrap();
-    std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
+    for file in ["scandeck.db", "callback.key"] {
+        std::os::unix::fs::symlink(one.join(file), other.join(file)).unwrap();
+    }
     let mut command = program("serve", &other);
     command
         .args(&flags)

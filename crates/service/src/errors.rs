@@ -211,11 +211,14 @@ pub enum StartError {
         source: anyhow::Error,
     },
     #[error(
-        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node, \
-         or name it with --secrets-key-file",
+        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node{other_remedy}",
         file.display()
     )]
-    OtherKey { file: PathBuf, node: String },
+    OtherKey {
+        file: PathBuf,
+        node: String,
+        other_remedy: &'static str,
+    },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
     #[error("{0}")]

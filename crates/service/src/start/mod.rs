@@ -38,7 +38,7 @@ use crate::errors::{ApiError, StartError};
 use crate::guards::audit::AuditLog;
 use crate::guards::keys::KeyRing;
 use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
-use crate::guards::secrets::ScanSecrets;
+use crate::guards::secrets::{ScanSecrets, fingerprint};
 use crate::loggers;
 use crate::loggers::recorder::Recorder;
 use crate::loggers::{LoggerHandler, UnattributedList};
@@ -71,7 +71,7 @@ use crate::settings::{NodeRole, Settings};
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
 use crate::store::jobs::seal_copy;
-use crate::store::nodes::{NodeDetails, NodeRegistration};
+use crate::store::nodes::{NodeDetails, NodeRegistration, SharedKey};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
 use scandeck_wire::login::login;
 
@@ -312,7 +312,7 @@ impl OpenedDir {
             dir,
             lock,
             last,
-            store: store.of_node(node_details(settings, &keys.scans)),
+            store: store.of_node(node_details(settings, &keys)),
             keys,
             scope_check,
             notes,
@@ -327,10 +327,22 @@ impl OpenedDir {
         let registered = self.store.register(clock.now()).await;
         match registered.map_err(StartError::Store)? {
             NodeRegistration::Done => prepare(&self.store, settings).await,
-            NodeRegistration::OtherKey { name } => Err(StartError::OtherKey {
-                file: secrets_file(settings, &self.dir),
-                node: name,
-            }),
+            NodeRegistration::OtherKey { key, name } => Err(self.other_key(settings, key, name)),
+        }
+    }
+
+    fn other_key(&self, settings: &Settings, key: SharedKey, node: String) -> StartError {
+        let (file, other_remedy) = match key {
+            SharedKey::Secrets => (
+                secrets_file(settings, &self.dir),
+                ", or name it with --secrets-key-file",
+            ),
+            SharedKey::Callbacks => (self.dir.callback_key_file(), ""),
+        };
+        StartError::OtherKey {
+            file,
+            node,
+            other_remedy,
         }
     }
 
@@ -509,7 +521,7 @@ fn secrets_file(settings: &Settings, dir: &DataDir) -> PathBuf {
 }
 
 /// What the other nodes of the database see of this one.
-fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
+fn node_details(settings: &Settings, keys: &ServiceKeys) -> NodeDetails {
     let user = login(|name| std::env::var(name).ok());
     let (_, host) = user.rsplit_once('@').unwrap_or_default();
     let roles: Vec<&str> = settings.roles.iter().map(|role| role.as_str()).collect();
@@ -517,7 +529,8 @@ fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
         name: host.to_owned(),
         roles: roles.join(","),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        secrets_key: secrets.fingerprint().to_owned(),
+        secrets_key: keys.scans.fingerprint().to_owned(),
+        callback_key: fingerprint(&keys.callback),
         place: String::new(),
         lease: settings.lease,
     }
