@@ -343,6 +343,8 @@ async fn worker_process_hands_its_scan_over_at_a_signal() {
     let temp = tempfile::tempdir().unwrap();
     let (dir, home) = (temp.path().join("service"), temp.path().join("worker"));
     std::fs::create_dir(&dir).unwrap();
+    // The scope of the worker is its file.
+    use_file(&home);
     let serve = ServeProcess::start(&dir, &FREE_PORTS);
     let place = ["--place", "office"];
     let mut scope = program("scope", &dir);

@@ -13,6 +13,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::data::data_dir::ServiceInfo;
+use crate::scope::ScopeError;
 use crate::store::DatabaseError;
 use scandeck_wire::contract::ErrorBody;
 
@@ -221,6 +222,8 @@ pub enum StartError {
     },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
     #[error("{0}")]
     Settings(String),
 }

@@ -35,6 +35,7 @@ mod store;
 pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};
 pub use data::formats::data_formats;
+pub use data::service_scope::ServiceScope;
 pub use data::{backup, data_dir, import, migrate};
 pub use engine::ScanLimits;
 pub use errors::StartError;

@@ -33,6 +33,7 @@ use crate::api::router;
 use crate::api::router::NormalizingRouter;
 use crate::clock::{Clock, SystemClock};
 use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
+use crate::data::service_scope::ServiceScope;
 use crate::engine::{Engine, EngineSettings, ServicePorts};
 use crate::errors::{ApiError, StartError};
 use crate::guards::audit::AuditLog;
@@ -191,8 +192,9 @@ async fn start_parts(
             shares,
         ),
     };
-    opened.register(&settings, parts.clock.as_ref()).await?;
+    let scope_notice = opened.register(&settings, parts.clock.as_ref()).await?;
     let mut notes = opened.notes.clone();
+    notes.extend(scope_notice);
     notes.extend(start_notes(&settings, &sockets, shares));
     notes.extend(opened.announce(&settings, &sockets, &logger_base)?);
     // Nothing below fails, so a failed start leaves no task running.
@@ -320,13 +322,21 @@ impl OpenedDir {
     }
 
     /// Adds this node to those of the database, takes over the scans of nodes that have ended, and
-    /// prepares the store. A refused node changes nothing.
-    async fn register(&self, settings: &Settings, clock: &dyn Clock) -> Result<(), StartError> {
+    /// prepares the store and the scope. A refused node changes nothing. Returns a notice if the
+    /// scope file was stored.
+    async fn register(
+        &self,
+        settings: &Settings,
+        clock: &dyn Clock,
+    ) -> Result<Option<String>, StartError> {
         let difference = claims::clock_difference(&self.store).await;
         clock.follow(difference.map_err(StartError::Store)?);
         let registered = self.store.register(clock.now()).await;
         match registered.map_err(StartError::Store)? {
-            NodeRegistration::Done => prepare(&self.store, settings).await,
+            NodeRegistration::Done => {
+                prepare(&self.store, settings).await?;
+                ServiceScope::new(&self.dir).share(&self.store).await
+            }
             NodeRegistration::OtherKey { key, name } => Err(self.other_key(settings, key, name)),
         }
     }
@@ -634,6 +644,9 @@ fn spawn_tasks(
     let tracker = tasks.tracker;
     tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
     tracker.spawn(claims::watch_places(app.clone(), stop.clone()));
+    if app.settings.database.is_some() {
+        tracker.spawn(claims::watch_scope(app.clone(), stop.clone()));
+    }
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker

@@ -33,6 +33,7 @@ mod postgres;
 pub mod reports;
 pub mod scans;
 pub mod schedules;
+pub mod scope;
 mod sql;
 pub mod targets;
 pub mod team;

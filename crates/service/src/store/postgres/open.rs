@@ -39,7 +39,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../assets/migrations/postgres/0004_leases.sql"),
     include_str!("../../../assets/migrations/postgres/0005_target_tags.sql"),
     include_str!("../../../assets/migrations/postgres/0006_places.sql"),
-    include_str!("../../../assets/migrations/postgres/0007_callback_keys.sql"),
+    include_str!("../../../assets/migrations/postgres/0007_shared.sql"),
 ];
 
 /// The oldest server: `server_version_num`.
