@@ -1,5 +1,5 @@
--- What all nodes share: the key that signs callbacks (see 0022_callback_keys.sql of SQLite), and the scope, which a service
--- with a database file has in its data directory.
+-- What all nodes share: the key that signs callbacks (see 0022_callback_keys.sql of SQLite), the scope, which a service
+-- with a database file has in its data directory, and the rates of hosts.
 ALTER TABLE nodes ADD COLUMN callback_key TEXT NOT NULL DEFAULT '';
 
 -- One row. Its version grows with each change; at 0, a node has not stored its scope file yet.
@@ -8,3 +8,11 @@ CREATE TABLE scope (
     entries TEXT NOT NULL
 );
 INSERT INTO scope (version, entries) VALUES (0, '');
+
+-- The nodes that scan a host now.
+CREATE TABLE lanes (
+    host TEXT NOT NULL,
+    node TEXT NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
+    PRIMARY KEY (host, node)
+);
+CREATE INDEX lanes_node ON lanes (node);

@@ -34,6 +34,7 @@ use crate::api::router::NormalizingRouter;
 use crate::clock::{Clock, SystemClock};
 use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
 use crate::data::service_scope::ServiceScope;
+use crate::engine::pace::Lanes;
 use crate::engine::{Engine, EngineSettings, ServicePorts};
 use crate::errors::{ApiError, StartError};
 use crate::guards::audit::AuditLog;
@@ -59,6 +60,7 @@ use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
+use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
 use crate::runs::queue::StoreQueue;
 use crate::runs::report_maker;
@@ -182,6 +184,7 @@ async fn start_parts(
     let base_url = api_url(scheme, sockets.api_address)?;
     let logger_base = sockets.logger_base(&settings)?;
     let shares = DescriptorShares::of_process();
+    let lanes = scan_lanes(&settings, shares);
     let runner = match &parts.runner {
         Some(runner) => Arc::clone(runner),
         None => engine(
@@ -189,7 +192,7 @@ async fn start_parts(
             engine_scope(&settings, &opened.dir)?,
             &parts.resolver,
             &sockets,
-            shares,
+            Arc::clone(&lanes),
         ),
     };
     let scope_notice = opened.register(&settings, parts.clock.as_ref()).await?;
@@ -219,6 +222,10 @@ async fn start_parts(
     let app = App::new(state);
     let stop = CancellationToken::new();
     let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
+    if app.settings.database.is_some() {
+        tasks.spawn(claims::watch_scope(app.clone(), stop.clone()));
+        tasks.spawn(share_lanes(app.clone(), lanes, stop.clone()));
+    }
     let shutdown = shutdown.child_token();
     if let Some(after) = app.settings.idle_exit {
         tasks.spawn(idle::watch(app.clone(), after, shutdown.clone()));
@@ -493,7 +500,7 @@ fn engine(
     scope_check: ScopeCheck,
     system_resolver: &Arc<dyn Resolver>,
     sockets: &Sockets,
-    shares: DescriptorShares,
+    lanes: Arc<Lanes>,
 ) -> Arc<dyn Runner> {
     let resolver: Arc<dyn Resolver> = match settings.dns_server {
         Some(server) => Arc::new(DnsClient::new(server)),
@@ -510,10 +517,19 @@ fn engine(
         trust_anchors: settings.trust_anchors.clone(),
         service_ports,
         limits: settings.scan_limits,
-        descriptors: shares
-            .scans
-            .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+        lanes,
     }))
+}
+
+/// The lanes of the scans of this process. With PostgreSQL, other nodes may scan the same hosts.
+fn scan_lanes(settings: &Settings, shares: DescriptorShares) -> Arc<Lanes> {
+    let probes = shares
+        .scans
+        .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS);
+    Arc::new(match settings.database {
+        Some(_) => Lanes::waiting(probes, JOIN),
+        None => Lanes::new(probes),
+    })
 }
 
 /// The key of the credentials of scans. It has a file of its own: a copy of the database does not
@@ -644,9 +660,6 @@ fn spawn_tasks(
     let tracker = tasks.tracker;
     tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
     tracker.spawn(claims::watch_places(app.clone(), stop.clone()));
-    if app.settings.database.is_some() {
-        tracker.spawn(claims::watch_scope(app.clone(), stop.clone()));
-    }
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker

@@ -25,6 +25,7 @@ pub mod findings;
 pub mod imports;
 pub mod jobs;
 pub mod keys;
+mod lanes;
 pub mod loggers;
 pub mod migrate;
 pub mod nodes;
