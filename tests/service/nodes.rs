@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest::Method;
 use scandeck::contract::WorkspaceId;
 use scandeck::service::scope::{ScanScope, ScopeFile};
-use scandeck::service::{NodeRole, start};
+use scandeck::service::{NodeRole, RateLimit, start};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -179,6 +179,41 @@ async fn service_with_another_callback_key_does_not_start_beside_a_live_one() {
     );
     std::fs::copy(dir.path().join("one/callback.key"), &file).unwrap();
     let other = typical_service(settings).await;
+    other.stop().await;
+    one.stop().await;
+}
+
+/// Tests PostgreSQL only: a file has one node.
+#[tokio::test]
+async fn rate_limit_of_a_key_holds_for_all_nodes_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = first_settings(dir.path());
+    if settings.database.is_none() {
+        return;
+    }
+    settings.rate_limit = RateLimit::PerMinute(1000);
+    let one = typical_service(settings).await;
+    let mut settings = second_settings(dir.path());
+    settings.rate_limit = RateLimit::PerMinute(1000);
+    let other = typical_service(settings).await;
+    let remaining = async |service: &TestService| {
+        let request = service.request(Method::GET, "/workspaces");
+        let response = request.send().await.unwrap();
+        let header = response.headers()["x-ratelimit-remaining"].to_str();
+        header.unwrap().parse::<i64>().unwrap()
+    };
+    for _ in 0..100 {
+        remaining(&one).await;
+    }
+    let counted = async {
+        let mut own = 1;
+        while remaining(&other).await + own != 900 {
+            own += 1;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let counted = tokio::time::timeout(PATIENCE, counted).await;
+    counted.expect("the requests of the other node are counted");
     other.stop().await;
     one.stop().await;
 }

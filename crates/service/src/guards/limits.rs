@@ -3,7 +3,8 @@
 //!
 //! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter
 //! (`hosted-service.md`, Rate limits). Windows are fixed instead of sliding, because clients read
-//! `X-RateLimit-Reset` as one point in time.
+//! `X-RateLimit-Reset` as one point in time. Nodes of one database count together
+//! (`runs/key_windows.rs`): the windows of each node contain what the others have counted.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use jiff::Timestamp;
 use crate::errors::ApiError;
 use crate::guards::keys::{KeyIdentity, Role};
 use crate::settings::RateLimit;
+use crate::store::key_windows::KeyWindow;
 
 const WINDOW: i64 = 60;
 const HOUR: i64 = 60 * 60;
@@ -35,6 +37,16 @@ pub enum Class {
 }
 
 impl Class {
+    const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Output];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Output => "output",
+        }
+    }
+
     pub fn of(method: &Method, path: &str) -> Self {
         match *method {
             Method::GET | Method::HEAD
@@ -95,6 +107,43 @@ pub struct Limiter {
 struct Window {
     ends: i64,
     used: u32,
+    /// What other nodes have counted.
+    others: u32,
+}
+
+impl Window {
+    fn ending(ends: i64) -> Self {
+        Self {
+            ends,
+            used: 0,
+            others: 0,
+        }
+    }
+
+    /// An end more than one window ahead means that the clock was set back.
+    fn is_present(&self, now: i64, length: i64) -> bool {
+        (now + 1..=now + length).contains(&self.ends)
+    }
+
+    fn total(&self) -> u32 {
+        self.used.saturating_add(self.others)
+    }
+
+    /// Adds what other nodes have counted.
+    fn count(&mut self, others: &KeyWindow) {
+        let used = u32::try_from(others.used).unwrap_or(u32::MAX);
+        self.others = self.others.saturating_add(used);
+    }
+
+    /// What this node has counted, for the others.
+    fn shared(&self, key: &str, kind: &str) -> KeyWindow {
+        KeyWindow {
+            key: key.to_owned(),
+            kind: kind.to_owned(),
+            ends: self.ends,
+            used: self.used.into(),
+        }
+    }
 }
 
 impl Limiter {
@@ -120,32 +169,69 @@ impl Limiter {
     pub fn take(&self, key: &str, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
         let limit = self.limit_of(class)?;
         let now = now.as_second();
-        // An end more than one window ahead means that the clock was set back.
-        let is_present = |window: &Window| (now + 1..=now + WINDOW).contains(&window.ends);
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows();
         if !windows.contains_key(key) {
+            let is_present = |window: &Window| window.is_present(now, WINDOW);
             windows.retain(|_, of_key| of_key.iter().any(is_present));
         }
         let of_key = windows.entry(key.to_owned()).or_default();
         let window = &mut of_key[class as usize];
-        if !is_present(window) {
-            *window = Window {
-                ends: now + WINDOW,
-                used: 0,
-            };
+        if !window.is_present(now, WINDOW) {
+            *window = Window::ending(now + WINDOW);
         }
-        let within = window.used < limit;
+        let within = window.total() < limit;
         if within {
             window.used += 1;
         }
         Some((
             KeyBudget {
                 limit,
-                remaining: limit - window.used,
+                remaining: limit.saturating_sub(window.total()),
                 reset: window.ends,
             },
             within,
         ))
+    }
+
+    /// The present windows of this node.
+    pub fn own_windows(&self, now: Timestamp) -> Vec<KeyWindow> {
+        let now = now.as_second();
+        let windows = self.windows();
+        let of_all = windows.iter().flat_map(|(key, of_key)| {
+            let of_classes = Class::ALL.into_iter().zip(of_key);
+            of_classes.map(move |(class, window)| (key, class, window))
+        });
+        let present = of_all.filter(|(_, _, window)| window.is_present(now, WINDOW));
+        present
+            .map(|(key, class, window)| window.shared(key, class.as_str()))
+            .collect()
+    }
+
+    /// Replaces what other nodes have counted.
+    pub fn count_others(&self, others: &[KeyWindow], now: Timestamp) {
+        let now = now.as_second();
+        let mut windows = self.windows();
+        for window in windows.values_mut().flatten() {
+            window.others = 0;
+        }
+        for other in others {
+            let class = Class::ALL
+                .into_iter()
+                .find(|class| class.as_str() == other.kind);
+            let first = Window::ending(other.ends);
+            if let Some(class) = class.filter(|_| first.is_present(now, WINDOW)) {
+                let of_key = windows.entry(other.key.clone()).or_default();
+                let window = &mut of_key[class as usize];
+                if !window.is_present(now, WINDOW) {
+                    *window = first;
+                }
+                window.count(other);
+            }
+        }
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<String, [Window; 3]>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn limit_of(&self, class: Class) -> Option<u32> {
@@ -194,11 +280,8 @@ impl ClientLimiter {
             windows.clear();
         }
         let window = windows.entry(client).or_default();
-        if !(now + 1..=now + WINDOW).contains(&window.ends) {
-            *window = Window {
-                ends: now + WINDOW,
-                used: 0,
-            };
+        if !window.is_present(now, WINDOW) {
+            *window = Window::ending(now + WINDOW);
         }
         window.used = window.used.saturating_add(1);
         match window.used > self.limit {
@@ -221,6 +304,8 @@ pub enum QuotaNoun {
 }
 
 impl QuotaNoun {
+    const ALL: [Self; 3] = [Self::Logger, Self::Report, Self::Scan];
+
     fn plural(self) -> &'static str {
         match self {
             Self::Logger => "loggers",
@@ -257,7 +342,7 @@ impl KeyQuotas {
     }
 }
 
-/// Counts what each key creates. The counts start again with the service.
+/// Counts what each key creates. On a database file, the counts start again with the service.
 #[derive(Debug)]
 pub struct KeyUsage {
     quotas: KeyQuotas,
@@ -292,13 +377,11 @@ impl KeyUsage {
         };
         let now = now.as_second();
         let mut windows = self.windows();
-        windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
+        windows.retain(|_, window| window.is_present(now, HOUR));
         let key = (name.clone(), noun);
-        let window = windows.entry(key.clone()).or_insert(Window {
-            ends: now + HOUR,
-            used: 0,
-        });
-        if window.used < quota {
+        let first = Window::ending(now + HOUR);
+        let window = windows.entry(key.clone()).or_insert(first);
+        if window.total() < quota {
             window.used += 1;
             return Ok(ReservedCreation {
                 usage: self,
@@ -319,6 +402,38 @@ impl KeyUsage {
         Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error)
             .with_details(details)
             .with_retry_after(seconds))
+    }
+
+    /// The present windows of this node.
+    pub fn own_windows(&self, now: Timestamp) -> Vec<KeyWindow> {
+        let now = now.as_second();
+        let windows = self.windows();
+        let present = windows
+            .iter()
+            .filter(|(_, window)| window.is_present(now, HOUR));
+        present
+            .map(|((key, noun), window)| window.shared(key, noun.plural()))
+            .collect()
+    }
+
+    /// Replaces what other nodes have counted.
+    pub fn count_others(&self, others: &[KeyWindow], now: Timestamp) {
+        let now = now.as_second();
+        let mut windows = self.windows();
+        windows.retain(|_, window| window.is_present(now, HOUR));
+        for window in windows.values_mut() {
+            window.others = 0;
+        }
+        for other in others {
+            let noun = QuotaNoun::ALL
+                .into_iter()
+                .find(|noun| noun.plural() == other.kind);
+            let first = Window::ending(other.ends);
+            if let Some(noun) = noun.filter(|_| first.is_present(now, HOUR)) {
+                let key = (other.key.clone(), noun);
+                windows.entry(key).or_insert(first).count(other);
+            }
+        }
     }
 
     fn windows(&self) -> MutexGuard<'_, HashMap<(String, QuotaNoun), Window>> {
@@ -457,6 +572,54 @@ mod tests {
         read("eva", 1070);
         let known = limiter.windows.lock().unwrap();
         assert!(!known.contains_key("ana") && known.contains_key("ben"));
+    }
+
+    #[test]
+    fn nodes_count_the_requests_of_a_key_together() {
+        let [one, other] = [(); 2].map(|()| Limiter::new(RateLimit::PerMinute(3)));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let read = |node: &Limiter, second| node.take("ana", Class::Read, at(second)).unwrap();
+        read(&one, 1000);
+        read(&one, 1000);
+        other.count_others(&one.own_windows(at(1001)), at(1001));
+        let (budget, within) = read(&other, 1002);
+        assert_eq!((budget.remaining, budget.reset, within), (0, 1060, true));
+        assert!(!read(&other, 1003).1);
+        // Each node tells the others what it has counted itself.
+        let own = other.own_windows(at(1003));
+        assert_eq!(
+            (own.len(), own[0].used, own[0].kind.as_str()),
+            (1, 1, "read")
+        );
+        one.count_others(&own, at(1004));
+        assert!(!read(&one, 1004).1);
+        one.count_others(&[], at(1005));
+        assert!(read(&one, 1005).1, "it was replaced");
+        assert!(other.own_windows(at(1060)).is_empty());
+        assert!(read(&other, 1060).1);
+        assert!(other.take("ben", Class::Read, at(1060)).unwrap().1);
+    }
+
+    #[test]
+    fn nodes_count_the_creations_of_a_key_together() {
+        let [one, other] = [(); 2].map(|()| KeyUsage::new(KeyQuotas { triage: 2, scan: 3 }));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let identity = KeyIdentity {
+            name: "ci".to_owned(),
+            role: Role::Triage,
+            place: None,
+        };
+        let create = |node: &KeyUsage, noun| {
+            let reserved = node.reserve(&identity, noun, at(1000));
+            reserved.map(ReservedCreation::created).is_ok()
+        };
+        assert!(create(&one, QuotaNoun::Report));
+        other.count_others(&one.own_windows(at(1000)), at(1000));
+        assert!(create(&other, QuotaNoun::Report) && !create(&other, QuotaNoun::Report));
+        assert!(create(&other, QuotaNoun::Logger), "another window");
+        assert_eq!(other.own_windows(at(1000)).len(), 2);
+        other.count_others(&[], at(1001));
+        assert!(create(&other, QuotaNoun::Report));
     }
 
     #[test]

@@ -60,6 +60,7 @@ use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
+use crate::runs::key_windows::share_key_windows;
 use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
 use crate::runs::queue::StoreQueue;
@@ -225,6 +226,7 @@ async fn start_parts(
     if app.settings.database.is_some() {
         tasks.spawn(claims::watch_scope(app.clone(), stop.clone()));
         tasks.spawn(share_lanes(app.clone(), lanes, stop.clone()));
+        tasks.spawn(share_key_windows(app.clone(), stop.clone()));
     }
     let shutdown = shutdown.child_token();
     if let Some(after) = app.settings.idle_exit {

@@ -24,6 +24,7 @@ pub mod deliveries;
 pub mod findings;
 pub mod imports;
 pub mod jobs;
+pub mod key_windows;
 pub mod keys;
 mod lanes;
 pub mod loggers;
