@@ -30,11 +30,10 @@ pub const JOIN: Duration = Duration::from_millis(1500);
 pub async fn share_lanes(app: App, lanes: Arc<Lanes>, stop: CancellationToken) {
     let mut stored = Vec::new();
     while !stop.is_cancelled() {
-        if let Some(Err(error)) = stop
-            .run_until_cancelled(step(&app, &lanes, &mut stored))
-            .await
-        {
-            tracing::warn!(%error, "nodes that scan the same hosts not counted");
+        let counted = step(&app, &lanes, &mut stored);
+        if let Some(Err(error)) = stop.run_until_cancelled(counted).await {
+            // The beat reports a database that is away, and ends the scans.
+            tracing::debug!(%error, "nodes that scan the same hosts not counted");
         }
         stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await;
     }

@@ -112,12 +112,20 @@ pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
         ScopeCommand::Import { file, terms } => import(directory, &file, &terms).await?,
         ScopeCommand::Deny { targets, note } => deny(directory, &targets, &note).await?,
         ScopeCommand::Remove { targets } => return remove(directory, &targets).await,
-        ScopeCommand::List => report::list(&match directory.named()? {
+        ScopeCommand::List => report::list(&match existing(directory)? {
             Some(dir) => ServiceScope::new(&dir).load().await?,
             None => ScanScope::default(),
         })?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The data directory, which may be missing; with a database, the scope is not in the directory.
+fn existing(directory: &DataDirArg) -> anyhow::Result<Option<DataDir>> {
+    match directory.database()? {
+        Some(_) => directory.open().map(Some),
+        None => directory.named(),
+    }
 }
 
 /// Adds allowances by this command.
@@ -167,7 +175,7 @@ async fn deny(directory: &DataDirArg, targets: &[Pattern], note: &str) -> anyhow
 
 /// Removes entries. Exit code 1 if the scope does not have all of them.
 async fn remove(directory: &DataDirArg, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
-    let removed = match directory.named()? {
+    let removed = match existing(directory)? {
         Some(dir) => remove_from(&dir, targets).await?,
         None => Vec::new(),
     };
