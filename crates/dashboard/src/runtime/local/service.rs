@@ -342,8 +342,9 @@ mod tests {
         };
         assert!(check(&scope, "localhost", "127.0.0.1").is_ok());
         assert!(check(&scope, "shop.acme.test", "203.0.113.7").is_err());
-        let added = add_to_scope(directory.path(), &["shop.acme.test".to_owned()]);
-        added.await.unwrap();
+        let names = ["shop.acme.test".to_owned()];
+        let added = add_to_scope(directory.path(), &names).await;
+        assert_eq!(added.unwrap(), 1);
         let scope = proof_scope(directory.path()).unwrap();
         assert!(check(&scope, "shop.acme.test", "8.8.8.8").is_ok());
         let refused = check(&scope, "shop.acme.test", "10.0.0.1").unwrap_err();
@@ -373,7 +374,8 @@ mod tests {
             .map(|entry| entry.target.to_string())
             .collect();
         assert_eq!(targets, ["shop.acme.test", "api.acme.test", "10.0.4.1"]);
-        let refused = add_to_scope(directory.path(), &["not a name".to_owned()]);
-        assert!(refused.await.is_err());
+        let names = ["not a name".to_owned()];
+        let refused = add_to_scope(directory.path(), &names).await;
+        assert!(refused.is_err());
     }
 }
