@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 
 use super::sql::{SqlRow, SqlValue, sql};
-use super::{Store, StoreResult};
+use super::{Durability, Store, StoreResult};
 
 /// A window of a key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub struct KeyWindow {
 impl Store {
     /// Stores the windows of this node, and deletes ended ones of all nodes.
     pub async fn store_windows(&self, own: &[KeyWindow], now: Timestamp) -> StoreResult<()> {
-        let mut change = self.change().await?;
+        let mut change = self.change_with(Durability::WithNext).await?;
         sql("DELETE FROM key_windows WHERE ends <= $1")
             .bind(now.as_second())
             .execute(&mut change)
