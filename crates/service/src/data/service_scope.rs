@@ -12,7 +12,7 @@
 use std::fmt;
 use std::io;
 
-use super::data_dir::{DataDir, Holder};
+use super::data_dir::DataDir;
 use crate::errors::StartError;
 use crate::scope::{Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeError, ScopeFile};
 use crate::store::Store;
@@ -105,12 +105,9 @@ impl<'a> ServiceScope<'a> {
         let edited = edit_stored(&store, |scope, _| change(scope)).await;
         store.close().await;
         let edited = edited?;
-        if let Ok(Holder::Running(_)) = self.dir.holder() {
-            // The service of the directory copies it too, but not before the next request.
-            let _ = self
-                .file
-                .copy(edited.stored.version, &edited.stored.entries);
-        }
+        // The service of the directory copies it too, but not before the next request.
+        let StoredScope { version, entries } = &edited.stored;
+        let _ = self.file.copy_again(*version, entries);
         Ok(edited.result)
     }
 

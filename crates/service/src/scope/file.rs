@@ -89,6 +89,17 @@ impl ScopeFile {
             .map_err(|source| self.not_written(source))
     }
 
+    /// The same for a file that is a copy already, perhaps of an earlier version.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub(crate) fn copy_again(&self, version: i64, entries: &str) -> Result<(), ScopeError> {
+        match self.text()?.is_some_and(|text| text.starts_with(COPY)) {
+            true => self.copy(version, entries),
+            false => Ok(()),
+        }
+    }
+
     /// Renames the file to `scope.toml.bak`.
     ///
     /// # Errors
@@ -182,7 +193,10 @@ mod tests {
             let found = fs::metadata(file.path()).unwrap();
             std::os::unix::fs::MetadataExt::ino(&found)
         };
-        file.copy(3, entries).unwrap();
+        file.copy_again(2, entries).unwrap();
+        assert!(!file.path().exists(), "there is no copy");
+        file.copy(2, "").unwrap();
+        file.copy_again(3, entries).unwrap();
         assert_eq!(file.load().unwrap().allow.len(), 1);
         assert_eq!(file.load_own().unwrap(), None);
         let refused = file.remove(&["b.test".parse().unwrap()]).unwrap_err();
