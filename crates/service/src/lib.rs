@@ -39,7 +39,7 @@ pub use data::service_scope::ServiceScope;
 pub use data::{backup, data_dir, import, migrate};
 pub use engine::ScanLimits;
 pub use errors::StartError;
-pub use guards::limits::KeyQuotas;
+pub use guards::quotas::KeyQuotas;
 pub use guards::{audit, keys};
 pub use net::connections::ConnectionLimits;
 pub use net::tls::{ServerIdentity, TlsFiles};

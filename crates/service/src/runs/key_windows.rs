@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   once a second: windows of this node ─► rows, if they have changed
-//!                  rows of other nodes  ─► added to the windows of this node (guards/limits)
+//!                  rows of other nodes  ─► added to the windows of this node (guards)
 //! ```
 //!
 //! So a key that uses several nodes exceeds its limit for about a second at most.
