@@ -15,6 +15,7 @@
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
 mod remote;
+mod shared_keys;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,8 @@ use jiff::Timestamp;
 
 pub(super) use remote::worker_home;
 pub use remote::{ClaimedTarget, WorkerReport};
+pub use shared_keys::SharedKey;
+use shared_keys::other_key;
 
 use super::sql::{Executor, SqlRow, per_engine, sql};
 use super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text};
@@ -79,15 +82,6 @@ impl Default for NodeDetails {
             lease: LEASE,
         }
     }
-}
-
-/// A key that all nodes of a database share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SharedKey {
-    /// Encrypts the credentials of scans.
-    Secrets,
-    /// Signs callbacks.
-    Callbacks,
 }
 
 /// The result of a registration.
@@ -361,34 +355,6 @@ async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<
     .execute(change)
     .await?;
     Ok(())
-}
-
-/// A key of which a live node has another one, and the name of that node. Earlier versions, and
-/// workers that use the API, have no fingerprint.
-async fn other_key(
-    change: &mut WriteTransaction,
-    node: &ServiceNode,
-    time: i64,
-) -> StoreResult<Option<(SharedKey, String)>> {
-    let details = &node.details;
-    for (key, column, fingerprint) in [
-        (SharedKey::Secrets, "secrets_key", &details.secrets_key),
-        (SharedKey::Callbacks, "callback_key", &details.callback_key),
-    ] {
-        let other: Option<String> = sql(format!(
-            "SELECT name FROM nodes WHERE id <> $1 AND {column} <> $2 AND {column} <> ''
-                AND abs(beat_at - $3) < lease ORDER BY id LIMIT 1"
-        ))
-        .bind(&node.id)
-        .bind(fingerprint)
-        .bind(time)
-        .optional(&mut *change)
-        .await?;
-        if let Some(name) = other {
-            return Ok(Some((key, name)));
-        }
-    }
-    Ok(None)
 }
 
 /// The nodes whose claims have ended by this time of the database.
