@@ -40,6 +40,8 @@ async fn tools_are_listed_as_text_and_json() {
 #[tokio::test]
 async fn scope_entry_added_while_service_runs_takes_effect() {
     let temp = tempfile::tempdir().unwrap();
+    // This process has no variable with the URL of a database; see `nodes.rs`.
+    super::database::use_file(temp.path());
     let service = TestService::in_dir(temp.path()).await;
     let create = async || service.post("/targets", json!({"name": "192.0.2.7"})).await;
     let refused = create().await;

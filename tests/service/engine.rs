@@ -2,8 +2,8 @@
 
 use scandeck::contract::Finding;
 use scandeck::finding_request::FindingRequest;
-use scandeck::service::scope::{ScopeEntry, ScopeFile};
-use scandeck::service::{EndedScan, Parts, RunningScans, start_with};
+use scandeck::service::scope::ScopeEntry;
+use scandeck::service::{EndedScan, Parts, RunningScans, ServiceScope, start_with};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
@@ -177,7 +177,8 @@ async fn denial_ends_running_scan_and_names_it() {
         who: "ana@box".into(),
         added: None,
     };
-    ScopeFile::new(dir.scope_file()).deny(vec![entry]).unwrap();
+    let scope = ServiceScope::new(&dir);
+    scope.deny(vec![entry]).await.unwrap();
     let ended = running.ended_by_scope().await.unwrap();
     assert_eq!(
         ended,

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use reqwest::Method;
 use scandeck::contract::WorkspaceId;
-use scandeck::service::{NodeRole, start};
+use scandeck::service::scope::{ScanScope, ScopeFile};
+use scandeck::service::{NodeRole, RateLimit, start};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::database::use_file;
+use super::database::{database_url, use_file};
+use super::process::program;
 use super::shared::{first_settings, second_settings, typical_service};
 use super::{JsonResponse, PATIENCE, TestService};
 
@@ -158,6 +160,154 @@ async fn service_with_another_secrets_key_does_not_start_beside_a_live_one() {
     // It is not the current one.
     let path = format!("/workspaces/{}", acme.created());
     one.delete(&path).await.assert_no_content();
+    one.stop().await;
+}
+
+#[tokio::test]
+async fn service_with_another_callback_key_does_not_start_beside_a_live_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = typical_service(first_settings(dir.path())).await;
+    let settings = second_settings(dir.path());
+    let file = dir.path().join("other/callback.key");
+    std::fs::remove_file(&file).unwrap();
+    let refused = start(settings.clone(), CancellationToken::new()).await;
+    let error = refused.unwrap_err().to_string();
+    assert!(
+        error.contains("other/callback.key is not the key file of the node on")
+            && error.ends_with("copy the file of that node"),
+        "{error}"
+    );
+    std::fs::copy(dir.path().join("one/callback.key"), &file).unwrap();
+    let other = typical_service(settings).await;
+    other.stop().await;
+    one.stop().await;
+}
+
+/// Tests PostgreSQL only: a file has one node.
+#[tokio::test]
+async fn rate_limit_of_a_key_holds_for_all_nodes_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = first_settings(dir.path());
+    if settings.database.is_none() {
+        return;
+    }
+    settings.rate_limit = RateLimit::PerMinute(1000);
+    let one = typical_service(settings).await;
+    let mut settings = second_settings(dir.path());
+    settings.rate_limit = RateLimit::PerMinute(1000);
+    let other = typical_service(settings).await;
+    let remaining = async |service: &TestService| {
+        let request = service.request(Method::GET, "/workspaces");
+        let response = request.send().await.unwrap();
+        let header = response.headers()["x-ratelimit-remaining"].to_str();
+        header.unwrap().parse::<i64>().unwrap()
+    };
+    for _ in 0..100 {
+        remaining(&one).await;
+    }
+    let counted = async {
+        let mut own = 1;
+        while remaining(&other).await + own > 900 {
+            own += 1;
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let counted = tokio::time::timeout(PATIENCE, counted).await;
+    counted.expect("the requests of the other node are counted");
+    other.stop().await;
+    one.stop().await;
+}
+
+/// The scope file of one of two services.
+fn scope_file(dir: &Path, service: &str) -> ScopeFile {
+    ScopeFile::new(dir.join(service).join("scope.toml"))
+}
+
+fn targets_of(scope: &ScanScope) -> [Vec<String>; 2] {
+    [&scope.allow, &scope.deny].map(|entries| {
+        let targets = entries.iter().map(|entry| entry.target.to_string());
+        targets.collect()
+    })
+}
+
+/// Tests PostgreSQL only: a service with a file has a scope of its own.
+#[tokio::test]
+async fn scope_changed_at_one_node_holds_at_all() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = first_settings(dir.path());
+    let Some(url) = database_url(&dir.path().join("one")) else {
+        return;
+    };
+    let one = typical_service(settings).await;
+    let other = typical_service(second_settings(dir.path())).await;
+    let command = |service: &str, args: &[&str]| {
+        let mut scope = program("scope", &dir.path().join(service));
+        scope.args(args).env("SCANDECK_DATABASE_URL", &url);
+        scope
+    };
+    let body = json!({"name": "192.0.2.7"});
+    let refused = other.post("/targets", body.clone()).await;
+    refused.assert_refused(403, "scandeck scope add 192.0.2.7");
+    let allowed = command("one", &["add", "192.0.2.7"]).output().unwrap();
+    assert!(allowed.status.success(), "{allowed:?}");
+    // The node of the command uses it at once.
+    let target = one.post("/targets", body.clone()).await.created();
+    let deleted = one.delete(&format!("/targets/{target}")).await;
+    deleted.assert_no_content();
+    let copy = scope_file(dir.path(), "other");
+    let copied = || targets_of(&copy.load().unwrap());
+    until(|| copied()[0] == ["192.0.2.7"]).await;
+    let target = other.post("/targets", body.clone()).await.created();
+    let deleted = other.delete(&format!("/targets/{target}")).await;
+    deleted.assert_no_content();
+
+    let denied = command("other", &["deny", "192.0.2.7"]).output().unwrap();
+    assert!(denied.status.success(), "{denied:?}");
+    let refused = other.post("/targets", body).await;
+    refused.assert_refused(403, "is denied by the scope file");
+    // A copy that was edited by hand is written again, and commands do not edit it.
+    std::fs::write(copy.path(), "").unwrap();
+    until(|| copied()[1] == ["192.0.2.7"]).await;
+    let mut without_database = command("other", &["remove", "192.0.2.7"]);
+    let refused = without_database
+        .env_remove("SCANDECK_DATABASE_URL")
+        .output();
+    let message = String::from_utf8(refused.unwrap().stderr).unwrap();
+    assert!(
+        message.contains("is a copy of the scope in the database"),
+        "{message}"
+    );
+    other.stop().await;
+    one.stop().await;
+}
+
+/// Tests PostgreSQL only: on a file, the scope file remains the scope.
+#[tokio::test]
+async fn scope_files_are_stored_when_their_nodes_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = first_settings(dir.path());
+    if settings.database.is_none() {
+        return;
+    }
+    let first = scope_file(dir.path(), "one");
+    std::fs::write(first.path(), "allow = [{ target = 'a.test' }]").unwrap();
+    let one = typical_service(settings).await;
+    let settings = second_settings(dir.path());
+    let second = scope_file(dir.path(), "other");
+    let entries = "allow = [{ target = 'b.test' }]\ndeny = [{ target = 'c.test' }]";
+    std::fs::write(second.path(), entries).unwrap();
+    let other = typical_service(settings).await;
+    let expected = [vec!["a.test".to_owned()], vec!["c.test".to_owned()]];
+    assert_eq!(targets_of(&second.load().unwrap()), expected);
+    until(|| targets_of(&first.load().unwrap()) == expected).await;
+    let kept = std::fs::read_to_string(second.path().with_extension("toml.bak"));
+    assert_eq!(kept.unwrap(), entries);
+    let notes = &other.running.notes;
+    let has_notice = notes
+        .iter()
+        .any(|note| note.contains("1 denial of it added, 1 allowance not"));
+    assert!(has_notice, "{notes:?}");
+    other.stop().await;
     one.stop().await;
 }
 

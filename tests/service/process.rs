@@ -313,7 +313,9 @@ async fn scan_of_a_killed_process_is_finished_by_another_on_its_database() {
     killed.until_status(scan, "running").await;
 
     std::fs::create_dir(&other).unwrap();
-    std::os::unix::fs::symlink(one.join("scandeck.db"), other.join("scandeck.db")).unwrap();
+    for file in ["scandeck.db", "callback.key"] {
+        std::os::unix::fs::symlink(one.join(file), other.join(file)).unwrap();
+    }
     let mut command = program("serve", &other);
     command
         .args(&flags)
@@ -341,6 +343,8 @@ async fn worker_process_hands_its_scan_over_at_a_signal() {
     let temp = tempfile::tempdir().unwrap();
     let (dir, home) = (temp.path().join("service"), temp.path().join("worker"));
     std::fs::create_dir(&dir).unwrap();
+    // The scope of the worker is its file.
+    use_file(&home);
     let serve = ServeProcess::start(&dir, &FREE_PORTS);
     let place = ["--place", "office"];
     let mut scope = program("scope", &dir);

@@ -13,6 +13,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::data::data_dir::ServiceInfo;
+use crate::scope::ScopeError;
 use crate::store::DatabaseError;
 use scandeck_wire::contract::ErrorBody;
 
@@ -211,13 +212,18 @@ pub enum StartError {
         source: anyhow::Error,
     },
     #[error(
-        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node, \
-         or name it with --secrets-key-file",
+        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node{other_remedy}",
         file.display()
     )]
-    OtherKey { file: PathBuf, node: String },
+    OtherKey {
+        file: PathBuf,
+        node: String,
+        other_remedy: &'static str,
+    },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
+    #[error(transparent)]
+    Scope(#[from] ScopeError),
     #[error("{0}")]
     Settings(String),
 }

@@ -10,7 +10,7 @@ use rustls::pki_types::CertificateDer;
 use url::Url;
 
 use crate::engine::ScanLimits;
-use crate::guards::limits::KeyQuotas;
+use crate::guards::quotas::KeyQuotas;
 use crate::net::connections::ConnectionLimits;
 use crate::net::tls::TlsFiles;
 use crate::store::DatabaseAddress;

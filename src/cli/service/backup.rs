@@ -47,7 +47,7 @@ pub async fn back_up(args: BackupArgs) -> anyhow::Result<ExitCode> {
     if let Some(address) = dir.postgres() {
         bail!(
             "the database is on the server of {address}: save it with `pg_dump --format=custom --file=scandeck.dump`, \
-             and copy the key files and scope.toml of {}",
+             and copy the key files of {}",
             dir.path().display()
         );
     }
@@ -102,7 +102,7 @@ pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
     if let Some(address) = dir.postgres() {
         bail!(
             "the database is on the server of {address}: stop the service, restore it with \
-             `pg_restore --clean --if-exists --dbname=DATABASE scandeck.dump`, copy the key files and scope.toml to {}, \
+             `pg_restore --clean --if-exists --dbname=DATABASE scandeck.dump`, copy the key files to {}, \
              and tell teams that decisions may be lost (docs/service.md, PostgreSQL)",
             dir.path().display()
         );

@@ -272,17 +272,16 @@ impl EventLoop {
         });
     }
 
-    /// Adds targets to the scope file of the local service.
+    /// Adds targets to the scope of the local service.
     fn add_to_scope(&mut self, names: Vec<String>) {
         let Some(directory) = self.backend.as_ref().and_then(|it| it.service_dir.clone()) else {
             return;
         };
         self.spawn(async move {
-            let add = move || {
-                crate::runtime::local::add_to_scope(&directory, &names)
-                    .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
-            };
-            Msg::ScopeExtended(blocking(add).await)
+            let added = crate::runtime::local::add_to_scope(&directory, &names).await;
+            Msg::ScopeExtended(
+                added.map_err(|error| Problem::local(error.to_string()).with_hint(error.hint())),
+            )
         });
     }
 

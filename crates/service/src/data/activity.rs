@@ -62,12 +62,13 @@ pub struct RunningScans {
 }
 
 impl RunningScans {
-    /// Reads the running scans; `None` when no service or no scan runs.
+    /// Reads the running scans; `None` when no service or no scan runs. Nodes on other machines may
+    /// serve a PostgreSQL database.
     ///
     /// # Errors
     /// When the database has another schema or cannot be read.
     pub async fn read(dir: &DataDir) -> Result<Option<Self>, StartError> {
-        if !matches!(dir.holder(), Ok(Holder::Running(_))) {
+        if dir.postgres().is_none() && !matches!(dir.holder(), Ok(Holder::Running(_))) {
             return Ok(None);
         }
         let store = dir.open_store_beside().await?;

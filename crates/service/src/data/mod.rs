@@ -6,3 +6,4 @@ pub mod data_dir;
 pub mod formats;
 pub mod import;
 pub mod migrate;
+pub mod service_scope;

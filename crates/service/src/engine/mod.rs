@@ -95,23 +95,20 @@ pub struct EngineSettings {
     pub service_ports: ServicePorts,
     /// Limits of the results of each scan.
     pub limits: ScanLimits,
-    /// Port probes of all scans at the same time, as each needs a file descriptor.
-    pub descriptors: usize,
+    /// The rates of hosts, and the file descriptors for port probes, of all scans.
+    pub lanes: Arc<Lanes>,
 }
 
 /// Runs any number of concurrent scans.
 #[derive(Clone)]
 pub struct Engine {
     settings: Arc<EngineSettings>,
-    lanes: Arc<Lanes>,
 }
 
 impl Engine {
     pub fn new(settings: EngineSettings) -> Self {
-        let lanes = Arc::new(Lanes::new(settings.descriptors));
         Self {
             settings: Arc::new(settings),
-            lanes,
         }
     }
 
@@ -130,7 +127,7 @@ impl Engine {
             Ok(address) => address,
             Err(error) => return ScanOutcome::FailedToStart(error.to_string()),
         };
-        let run = ScanRun::new(&job, address, &self.settings, &self.lanes, events);
+        let run = ScanRun::new(&job, address, &self.settings, &self.settings.lanes, events);
         if let Err(refusal) = run.check_name() {
             return ScanOutcome::FailedToStart(refusal.to_string());
         }

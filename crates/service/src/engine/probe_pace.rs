@@ -32,14 +32,17 @@ pub struct ProbePace {
 #[derive(Debug)]
 struct PaceState {
     per_second: u32,
+    /// Nodes that share the rate.
+    nodes: u32,
     next: Instant,
     responses: u32,
     losses: u32,
 }
 
 impl ProbePace {
-    /// The pace for an address whose first rate is given; unlimited if `None`.
-    pub fn new(ip: IpAddr, per_second: Option<u32>) -> Self {
+    /// The pace for an address whose first rate is given; unlimited if `None`. The first probe waits
+    /// until `begin`.
+    pub fn new(ip: IpAddr, per_second: Option<u32>, begin: Instant) -> Self {
         let first = per_second.unwrap_or_default().max(1);
         let highest = if is_private(ip) {
             HIGHEST.max(first)
@@ -48,7 +51,8 @@ impl ProbePace {
         };
         let state = PaceState {
             per_second: first,
-            next: Instant::now(),
+            nodes: 1,
+            next: begin,
             responses: 0,
             losses: 0,
         };
@@ -68,8 +72,14 @@ impl ProbePace {
     fn reserve(&self, now: Instant) -> Instant {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at = state.next.max(now);
-        state.next = at + Duration::from_secs(1) / state.per_second;
+        state.next = at + Duration::from_secs(1) * state.nodes / state.per_second;
         at
+    }
+
+    /// Divides the rate between this number of nodes.
+    pub fn divide(&self, nodes: u32) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.nodes = nodes;
     }
 
     /// Records the time of a response, or a probe without one.
@@ -107,7 +117,7 @@ mod tests {
     use super::*;
 
     fn pace(ip: &str) -> ProbePace {
-        ProbePace::new(ip.parse().unwrap(), Some(100))
+        ProbePace::new(ip.parse().unwrap(), Some(100), Instant::now())
     }
 
     fn rate(pace: &ProbePace) -> u32 {
@@ -140,7 +150,7 @@ mod tests {
         let far = pace("192.0.2.7");
         record(&far, 9, 0);
         assert_eq!(rate(&far), 100);
-        let local = ProbePace::new("127.0.0.1".parse().unwrap(), None);
+        let local = ProbePace::new("127.0.0.1".parse().unwrap(), None, Instant::now());
         local.record(None);
         assert!(local.rates.is_none());
     }
@@ -151,5 +161,9 @@ mod tests {
         let start = Instant::now() + Duration::from_secs(60);
         let slots: Vec<Duration> = (0..3).map(|_| pace.reserve(start) - start).collect();
         assert_eq!(slots, [0, 10, 20].map(Duration::from_millis));
+        pace.divide(2);
+        let later = start + Duration::from_secs(9);
+        let slots: Vec<Duration> = (0..3).map(|_| pace.reserve(later) - later).collect();
+        assert_eq!(slots, [0, 20, 40].map(Duration::from_millis));
     }
 }

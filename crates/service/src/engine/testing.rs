@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::pace::Lanes;
 use super::{
     Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts,
     TestDone, check_params,
@@ -161,7 +162,7 @@ impl TestScan {
             trust_anchors: self.trust_anchors.clone(),
             service_ports: self.service_ports.clone(),
             limits: self.limits,
-            descriptors: 512,
+            lanes: Arc::new(Lanes::new(512)),
         }
     }
 

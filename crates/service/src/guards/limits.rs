@@ -3,21 +3,21 @@
 //!
 //! GET has the full limit; POST, PUT and DELETE half of it; scan output a quarter
 //! (`hosted-service.md`, Rate limits). Windows are fixed instead of sliding, because clients read
-//! `X-RateLimit-Reset` as one point in time.
+//! `X-RateLimit-Reset` as one point in time. Nodes of one database count together
+//! (`runs/key_windows.rs`): the windows of each node contain what the others have counted.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use jiff::Timestamp;
 
-use crate::errors::ApiError;
-use crate::guards::keys::{KeyIdentity, Role};
+use crate::guards::windows::Window;
 use crate::settings::RateLimit;
+use crate::store::key_windows::KeyWindow;
 
 const WINDOW: i64 = 60;
-const HOUR: i64 = 60 * 60;
 /// Health checks of one client in a minute: ten times what probes send.
 pub const HEALTH_CHECKS: u32 = 600;
 /// Clients that are counted.
@@ -35,6 +35,16 @@ pub enum Class {
 }
 
 impl Class {
+    const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Output];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Output => "output",
+        }
+    }
+
     pub fn of(method: &Method, path: &str) -> Self {
         match *method {
             Method::GET | Method::HEAD
@@ -91,12 +101,6 @@ pub struct Limiter {
     windows: Mutex<HashMap<String, [Window; 3]>>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Window {
-    ends: i64,
-    used: u32,
-}
-
 impl Limiter {
     pub fn new(limit: RateLimit) -> Self {
         Self {
@@ -120,32 +124,69 @@ impl Limiter {
     pub fn take(&self, key: &str, class: Class, now: Timestamp) -> Option<(KeyBudget, bool)> {
         let limit = self.limit_of(class)?;
         let now = now.as_second();
-        // An end more than one window ahead means that the clock was set back.
-        let is_present = |window: &Window| (now + 1..=now + WINDOW).contains(&window.ends);
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows();
         if !windows.contains_key(key) {
+            let is_present = |window: &Window| window.is_present(now, WINDOW);
             windows.retain(|_, of_key| of_key.iter().any(is_present));
         }
         let of_key = windows.entry(key.to_owned()).or_default();
         let window = &mut of_key[class as usize];
-        if !is_present(window) {
-            *window = Window {
-                ends: now + WINDOW,
-                used: 0,
-            };
+        if !window.is_present(now, WINDOW) {
+            *window = Window::ending(now + WINDOW);
         }
-        let within = window.used < limit;
+        let within = window.total() < limit;
         if within {
             window.used += 1;
         }
         Some((
             KeyBudget {
                 limit,
-                remaining: limit - window.used,
+                remaining: limit.saturating_sub(window.total()),
                 reset: window.ends,
             },
             within,
         ))
+    }
+
+    /// The present windows of this node.
+    pub fn own_windows(&self, now: Timestamp) -> Vec<KeyWindow> {
+        let now = now.as_second();
+        let windows = self.windows();
+        let of_all = windows.iter().flat_map(|(key, of_key)| {
+            let of_classes = Class::ALL.into_iter().zip(of_key);
+            of_classes.map(move |(class, window)| (key, class, window))
+        });
+        let present = of_all.filter(|(_, _, window)| window.is_present(now, WINDOW));
+        present
+            .map(|(key, class, window)| window.shared(key, class.as_str()))
+            .collect()
+    }
+
+    /// Replaces what other nodes have counted.
+    pub fn count_others(&self, others: &[KeyWindow], now: Timestamp) {
+        let now = now.as_second();
+        let mut windows = self.windows();
+        for window in windows.values_mut().flatten() {
+            window.others = 0;
+        }
+        for other in others {
+            let class = Class::ALL
+                .into_iter()
+                .find(|class| class.as_str() == other.kind);
+            let first = Window::ending(other.ends);
+            if let Some(class) = class.filter(|_| first.is_present(now, WINDOW)) {
+                let of_key = windows.entry(other.key.clone()).or_default();
+                let window = &mut of_key[class as usize];
+                if !window.is_present(now, WINDOW) {
+                    *window = first;
+                }
+                window.count(other);
+            }
+        }
+    }
+
+    fn windows(&self) -> MutexGuard<'_, HashMap<String, [Window; 3]>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn limit_of(&self, class: Class) -> Option<u32> {
@@ -194,11 +235,8 @@ impl ClientLimiter {
             windows.clear();
         }
         let window = windows.entry(client).or_default();
-        if !(now + 1..=now + WINDOW).contains(&window.ends) {
-            *window = Window {
-                ends: now + WINDOW,
-                used: 0,
-            };
+        if !window.is_present(now, WINDOW) {
+            *window = Window::ending(now + WINDOW);
         }
         window.used = window.used.saturating_add(1);
         match window.used > self.limit {
@@ -212,212 +250,9 @@ impl ClientLimiter {
     }
 }
 
-/// What a key creates within its quota.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QuotaNoun {
-    Logger,
-    Report,
-    Scan,
-}
-
-impl QuotaNoun {
-    fn plural(self) -> &'static str {
-        match self {
-            Self::Logger => "loggers",
-            Self::Report => "reports",
-            Self::Scan => "scans",
-        }
-    }
-}
-
-/// Loggers, and as many reports and scans, that one key may create in an hour, by its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeyQuotas {
-    pub triage: u32,
-    pub scan: u32,
-}
-
-impl Default for KeyQuotas {
-    fn default() -> Self {
-        Self {
-            triage: 100,
-            scan: 1000,
-        }
-    }
-}
-
-impl KeyQuotas {
-    /// The quota of a role and its flag; `None` without a quota.
-    fn of(self, role: Role) -> Option<(u32, &'static str)> {
-        match role {
-            Role::Worker | Role::Read | Role::Triage => Some((self.triage, "--triage-quota")),
-            Role::Scan => Some((self.scan, "--scan-quota")),
-            Role::Admin => None,
-        }
-    }
-}
-
-/// Counts what each key creates. The counts start again with the service.
-#[derive(Debug)]
-pub struct KeyUsage {
-    quotas: KeyQuotas,
-    windows: Mutex<HashMap<(String, QuotaNoun), Window>>,
-}
-
-impl KeyUsage {
-    pub fn new(quotas: KeyQuotas) -> Self {
-        Self {
-            quotas,
-            windows: Mutex::default(),
-        }
-    }
-
-    /// Reserves one creation, which counts once it is [`created`](ReservedCreation::created).
-    ///
-    /// # Errors
-    /// 429 with the limit and the remedy when the quota of the key is used up; 403 without a quota
-    /// that waiting renews.
-    pub fn reserve(
-        &self,
-        identity: &KeyIdentity,
-        noun: QuotaNoun,
-        now: Timestamp,
-    ) -> Result<ReservedCreation<'_>, ApiError> {
-        let KeyIdentity { name, role, .. } = identity;
-        let Some((quota, flag)) = self.quotas.of(*role) else {
-            return Ok(ReservedCreation {
-                usage: self,
-                key: None,
-            });
-        };
-        let now = now.as_second();
-        let mut windows = self.windows();
-        windows.retain(|_, window| (now + 1..=now + HOUR).contains(&window.ends));
-        let key = (name.clone(), noun);
-        let window = windows.entry(key.clone()).or_insert(Window {
-            ends: now + HOUR,
-            used: 0,
-        });
-        if window.used < quota {
-            window.used += 1;
-            return Ok(ReservedCreation {
-                usage: self,
-                key: Some(key),
-            });
-        }
-        let remedy =
-            format!("start the service with a larger `{flag}`, the quota of the role `{role}`");
-        let error = format!(
-            "the API key `{name}` has created {quota} {} within an hour",
-            noun.plural()
-        );
-        if quota == 0 {
-            return Err(ApiError::forbidden(error).with_details(remedy));
-        }
-        let seconds = window.ends - now;
-        let details = format!("retry in {} min, or {remedy}", (seconds + 59) / 60);
-        Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, error)
-            .with_details(details)
-            .with_retry_after(seconds))
-    }
-
-    fn windows(&self) -> MutexGuard<'_, HashMap<(String, QuotaNoun), Window>> {
-        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One creation within the quota of its key. Dropped before it is [`created`](Self::created), it
-/// does not count.
-#[derive(Debug)]
-pub struct ReservedCreation<'a> {
-    usage: &'a KeyUsage,
-    /// `None` without a quota.
-    key: Option<(String, QuotaNoun)>,
-}
-
-impl ReservedCreation<'_> {
-    pub fn created(mut self) {
-        self.key = None;
-    }
-}
-
-impl Drop for ReservedCreation<'_> {
-    fn drop(&mut self) {
-        if let Some(key) = &self.key
-            && let Some(window) = self.usage.windows().get_mut(key)
-        {
-            window.used = window.used.saturating_sub(1);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn key_usage_counts_per_key_noun_and_hour() {
-        let usage = KeyUsage::new(KeyQuotas { triage: 2, scan: 3 });
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let take = |name: &str, role, noun, second| {
-            let identity = KeyIdentity {
-                name: name.to_owned(),
-                role,
-                place: None,
-            };
-            let reserved = usage.reserve(&identity, noun, at(second));
-            reserved
-                .map(ReservedCreation::created)
-                .map_err(|error| (error.message, error.details.unwrap()))
-        };
-        let take_all = |name: &str, role, noun| {
-            (0..10)
-                .filter(|_| take(name, role, noun, 1000).is_ok())
-                .count()
-        };
-        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Logger), 2);
-        assert_eq!(take_all("guest", Role::Triage, QuotaNoun::Report), 2);
-        assert_eq!(take_all("other", Role::Triage, QuotaNoun::Logger), 2);
-        let ci = KeyIdentity {
-            name: "ci".to_owned(),
-            role: Role::Scan,
-            place: None,
-        };
-        for _ in 0..10 {
-            assert!(
-                usage.reserve(&ci, QuotaNoun::Logger, at(1000)).is_ok(),
-                "nothing was created"
-            );
-        }
-        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Logger), 3);
-        assert_eq!(take_all("ci", Role::Scan, QuotaNoun::Scan), 3);
-        assert_eq!(take_all("key file", Role::Admin, QuotaNoun::Scan), 10);
-        let refused = usage.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after),
-            (StatusCode::TOO_MANY_REQUESTS, Some(3570))
-        );
-        let none = KeyUsage::new(KeyQuotas { triage: 0, scan: 0 });
-        let refused = none.reserve(&ci, QuotaNoun::Scan, at(1030)).unwrap_err();
-        assert_eq!(
-            (refused.status, refused.retry_after),
-            (StatusCode::FORBIDDEN, None),
-            "waiting does not help"
-        );
-        let (message, details) = take("guest", Role::Triage, QuotaNoun::Logger, 1030).unwrap_err();
-        assert_eq!(
-            message,
-            "the API key `guest` has created 2 loggers within an hour"
-        );
-        assert!(
-            details.starts_with("retry in 60 min") && details.contains("--triage-quota"),
-            "{details}"
-        );
-        assert!(take("guest", Role::Triage, QuotaNoun::Logger, 4600).is_ok());
-        // The clock was set back.
-        assert!(take("other", Role::Triage, QuotaNoun::Logger, 5).is_ok());
-        assert_eq!(usage.windows.lock().unwrap().len(), 1);
-    }
 
     #[test]
     fn limiter_counts_per_class_and_resets_in_a_new_window() {
@@ -457,6 +292,32 @@ mod tests {
         read("eva", 1070);
         let known = limiter.windows.lock().unwrap();
         assert!(!known.contains_key("ana") && known.contains_key("ben"));
+    }
+
+    #[test]
+    fn nodes_count_the_requests_of_a_key_together() {
+        let [one, other] = [(); 2].map(|()| Limiter::new(RateLimit::PerMinute(3)));
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let read = |node: &Limiter, second| node.take("ana", Class::Read, at(second)).unwrap();
+        read(&one, 1000);
+        read(&one, 1000);
+        other.count_others(&one.own_windows(at(1001)), at(1001));
+        let (budget, within) = read(&other, 1002);
+        assert_eq!((budget.remaining, budget.reset, within), (0, 1060, true));
+        assert!(!read(&other, 1003).1);
+        // Each node tells the others what it has counted itself.
+        let own = other.own_windows(at(1003));
+        assert_eq!(
+            (own.len(), own[0].used, own[0].kind.as_str()),
+            (1, 1, "read")
+        );
+        one.count_others(&own, at(1004));
+        assert!(!read(&one, 1004).1);
+        one.count_others(&[], at(1005));
+        assert!(read(&one, 1005).1, "it was replaced");
+        assert!(other.own_windows(at(1060)).is_empty());
+        assert!(read(&other, 1060).1);
+        assert!(other.take("ben", Class::Read, at(1060)).unwrap().1);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! scans.
 //!
 //! ```text
-//!   request ─► guard ─► keys (who) ─► limits (how often) ─► handler ─► audit
+//!   request ─► guard ─► keys (who) ─► limits (how often) ─► handler ─► quotas (how many) ─► audit
 //!   parameters of a scan ─► secrets (encrypted at rest) ─► credential_mask (removed from results)
 //! ```
 
@@ -11,4 +11,6 @@ pub mod credential_mask;
 pub mod guard;
 pub mod keys;
 pub mod limits;
+pub mod quotas;
 pub mod secrets;
+mod windows;

@@ -26,6 +26,13 @@ const FINGERPRINT: &[u8] = b"scandeck fingerprint 1 ";
 /// Why sealed parameters could not be opened; a message for the user.
 pub const WRONG_KEY: &str = "the credentials of the scan cannot be decrypted: the key file has changed; start the scan again";
 
+/// Whether two nodes have the same key, as text that does not reveal it.
+pub fn fingerprint(secret: &str) -> String {
+    let digest = Sha256::digest([FINGERPRINT, secret.as_bytes()].concat());
+    let bytes = digest.iter().take(8);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Seals and opens the parameters of scans.
 #[derive(Debug)]
 pub struct ScanSecrets {
@@ -37,18 +44,13 @@ impl ScanSecrets {
     /// Uses the content of the key file.
     pub fn new(secret: &str) -> Option<Self> {
         let key = Sha256::digest(secret.as_bytes());
-        let fingerprint = Sha256::digest([FINGERPRINT, secret.as_bytes()].concat());
         Some(Self {
             key: RandomizedNonceKey::new(&AES_256_GCM, &key).ok()?,
-            fingerprint: fingerprint
-                .iter()
-                .take(8)
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            fingerprint: fingerprint(secret),
         })
     }
 
-    /// Whether two nodes have the same key, as text that does not reveal it.
+    /// The [`fingerprint`] of the key.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }

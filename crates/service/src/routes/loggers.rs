@@ -15,7 +15,7 @@ use crate::api::list_stream;
 use crate::api::request::{Fields, Id, QueryParams};
 use crate::errors::ApiError;
 use crate::guards::keys::{KeyIdentity, Role};
-use crate::guards::limits::QuotaNoun;
+use crate::guards::quotas::QuotaNoun;
 use crate::loggers::{new_token, to_contract};
 use crate::state::App;
 use crate::store::loggers::AddedLogger;

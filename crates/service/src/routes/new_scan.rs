@@ -19,7 +19,7 @@ use crate::engine::tools::{is_offered, target_refusal, unknown_tool_message};
 use crate::engine::{ParamsError, check_params, check_rate, network};
 use crate::errors::{ApiError, shown};
 use crate::guards::keys::KeyIdentity;
-use crate::guards::limits::QuotaNoun;
+use crate::guards::quotas::QuotaNoun;
 use crate::net::address::{Address, AddressError};
 use crate::place::WorkerPlace;
 use crate::routes::reports::{check_callback_url, check_format};

@@ -19,7 +19,7 @@ use crate::api::list_stream::{self, LIST};
 use crate::api::request::{Fields, Id, choice, refuse_nul};
 use crate::errors::ApiError;
 use crate::guards::keys::KeyIdentity;
-use crate::guards::limits::QuotaNoun;
+use crate::guards::quotas::QuotaNoun;
 use crate::net::address::Address;
 use crate::runs::callbacks::check_name;
 use crate::runs::report_maker::{check_resources, queued};

@@ -8,6 +8,9 @@
 //!
 //! Scans that wait for a place without a worker end after two leases.
 //!
+//! With PostgreSQL, the scope is a row too, which each node copies to its scope file twice a second.
+//! A node that cannot follow the scope does not beat: it ends its scans with its lease.
+//!
 //! A stop is a row, so it does not matter which node received the request. So are all requests for
 //! background work: beside other nodes, each beat polls for what they have queued.
 
@@ -19,6 +22,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::ClockDifference;
+use crate::data::service_scope::follow_scope;
 use crate::state::App;
 use crate::store::{DatabaseError, Store};
 
@@ -34,6 +38,10 @@ const PLACE_LEASES: u32 = 2;
 /// How often stops are read. Together with the time for a cancelled scan to end, clients see a scan
 /// as stopped within 2 s.
 const CHECK: Duration = Duration::from_millis(750);
+
+/// How often the scope of the database is copied. Together with the interval in which a scan checks
+/// its target, and the time for a cancelled scan to end, a change ends scans within 2 s.
+const SCOPE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Keeps the lease until `stop`.
 pub async fn keep_lease(app: App, stop: CancellationToken) {
@@ -58,7 +66,8 @@ pub async fn keep_lease(app: App, stop: CancellationToken) {
 }
 
 /// `may_judge`: see [`Store::beat`].
-async fn renew(app: &App, may_judge: bool) -> Result<(), DatabaseError> {
+async fn renew(app: &App, may_judge: bool) -> anyhow::Result<()> {
+    follow_scope(&app.store, app.scope_check.file()).await?;
     let difference = clock_difference(&app.store).await?;
     app.clock.follow(difference);
     let (sent, had_ended) = (Instant::now(), app.lease.has_ended());
@@ -102,6 +111,19 @@ pub async fn watch_claims(app: App, stop: CancellationToken) {
         if let Err(error) = cancel_ended(&app).await {
             tracing::error!(%error, "claims of this node not read");
         }
+    }
+}
+
+/// Follows the scope of the database until `stop`.
+pub async fn watch_scope(app: App, stop: CancellationToken) {
+    while !stop.is_cancelled() {
+        let followed = follow_scope(&app.store, app.scope_check.file());
+        if let Some(Err(error)) = stop.run_until_cancelled(followed).await {
+            // The next beat fails too, and reports it as an error.
+            tracing::debug!(%error, "scope of the database not read");
+        }
+        stop.run_until_cancelled(tokio::time::sleep(SCOPE_INTERVAL))
+            .await;
     }
 }
 

@@ -6,6 +6,8 @@
 //!   store (queue) ─► importer ─► store
 //!   schedules ─► store (queue)
 //!   claims: the beat of this node, and the scans that were stopped
+//!   key_windows: the limits of a key that uses several nodes
+//!   lanes: the rate of a host that several nodes scan
 //!   lease: ends the scans of this node without a beat
 //!   queue: what the worker claims scans from
 //!   remote: the worker of another place, which uses the API of a service
@@ -14,6 +16,8 @@
 pub mod callbacks;
 pub mod claims;
 pub mod importer;
+pub mod key_windows;
+pub mod lanes;
 pub mod lease;
 pub mod queue;
 pub mod remote;

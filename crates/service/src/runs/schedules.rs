@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::engine::check_rate;
 use crate::engine::tools::target_refusal;
 use crate::guards::keys::KeyIdentity;
-use crate::guards::limits::{QuotaNoun, ReservedCreation};
+use crate::guards::quotas::{QuotaNoun, ReservedCreation};
 use crate::net::address::Address;
 use crate::runs::words::add_words;
 use crate::state::App;

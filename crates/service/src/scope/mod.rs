@@ -1,31 +1,30 @@
-//! The scope file: targets beyond this machine that may be scanned, who added them, and their last
-//! day.
+//! The scope: targets beyond this machine that may be scanned, who added them, and their last day.
 //!
 //! ```text
 //!   scandeck scope add ──► ScopeFile::add ──► scope.toml (0600, replaced atomically) ──► ScopeCheck, at the next check
+//!                     └──► PostgreSQL: a row of the database (data/service_scope) ──► copied to scope.toml of each node
 //! ```
 //!
-//! This module reads and writes the file; [`scope_check`](crate::scope_check) decides. Users may
-//! also edit `scope.toml` by hand; changes apply immediately. The commands keep all entries but no
-//! comments. An allowance has rules that a denial does not have ([`Pattern::check_allowance`]):
-//! whoever denies too much harms nobody.
+//! This module has the entries and their file; [`scope_check`](crate::scope_check) decides. Users
+//! may also edit `scope.toml` by hand, unless it is a copy; changes apply immediately. The commands
+//! keep all entries but no comments. An allowance has rules that a denial does not have
+//! ([`Pattern::check_allowance`]): whoever denies too much harms nobody.
 
+mod file;
 mod pattern;
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub use self::file::ScopeFile;
 pub use self::pattern::{Pattern, PatternError};
 use crate::place::WorkerPlace;
 use scandeck_wire::contract::Stamp;
-use scandeck_wire::input_files::{InputKind, open_regular, read_text};
 
 /// An entry of the scope file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +75,7 @@ impl ScopeEntry {
     }
 }
 
-/// The contents of a scope file.
+/// The entries of a scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScanScope {
@@ -88,20 +87,88 @@ pub struct ScanScope {
     pub deny: Vec<ScopeEntry>,
 }
 
-/// Why the scope file could not be used; nothing is allowed while it cannot be read.
+impl ScanScope {
+    /// Reads the form of the scope file.
+    ///
+    /// # Errors
+    /// When the text is not TOML, or an entry is invalid.
+    pub fn parse(text: &str) -> Result<Self, ScopeTextError> {
+        let scope: Self =
+            toml::from_str(text).map_err(|error| ScopeTextError::Syntax(Box::new(error)))?;
+        for entry in &scope.allow {
+            entry
+                .target
+                .check_allowance()
+                .map_err(ScopeTextError::Entry)?;
+        }
+        Ok(scope)
+    }
+
+    /// The form of the scope file.
+    ///
+    /// # Errors
+    /// When an entry cannot be written as TOML.
+    pub fn to_text(&self) -> Result<String, ScopeTextError> {
+        toml::to_string(self).map_err(ScopeTextError::Format)
+    }
+
+    /// Adds allowances. An entry for the same pattern is replaced; its expiry date and its note are
+    /// kept unless the new entry has others. Returns the replaced entries.
+    pub fn add(&mut self, entries: Vec<ScopeEntry>) -> Vec<ReplacedEntry> {
+        upsert(&mut self.allow, entries)
+    }
+
+    /// Adds denials, which override all allowances. Returns the replaced entries.
+    pub fn add_denials(&mut self, entries: Vec<ScopeEntry>) -> Vec<ReplacedEntry> {
+        let denial = |entry: ScopeEntry| ScopeEntry {
+            until: None,
+            active: false,
+            place: None,
+            ..entry
+        };
+        upsert(&mut self.deny, entries.into_iter().map(denial).collect())
+    }
+
+    /// Removes all entries for these patterns, and returns them.
+    pub fn remove(&mut self, patterns: &[Pattern]) -> Self {
+        let is_removed = |entry: &mut ScopeEntry| patterns.contains(&entry.target);
+        Self {
+            allow: self.allow.extract_if(.., is_removed).collect(),
+            deny: self.deny.extract_if(.., is_removed).collect(),
+        }
+    }
+}
+
+/// Why a text is no scope.
+#[derive(Debug, Error)]
+pub enum ScopeTextError {
+    #[error(transparent)]
+    Syntax(Box<toml::de::Error>),
+    #[error(transparent)]
+    Entry(PatternError),
+    #[error(transparent)]
+    Format(toml::ser::Error),
+}
+
+/// Why the scope could not be used; nothing is allowed while it cannot be read.
 #[derive(Debug, Error)]
 pub enum ScopeError {
     #[error("scope file {path} cannot be read: {source}")]
     Read { path: PathBuf, source: io::Error },
     #[error("scope file {path} is invalid: {source}")]
-    Syntax {
+    Invalid {
         path: PathBuf,
-        source: Box<toml::de::Error>,
+        source: ScopeTextError,
     },
-    #[error("scope file {path} is invalid: {source}")]
-    Entry { path: PathBuf, source: PatternError },
     #[error("scope file {path} cannot be written: {source}")]
     Write { path: PathBuf, source: io::Error },
+    #[error(
+        "{path} is a copy of the scope in the database: name the database with --database-file or \
+         SCANDECK_DATABASE_URL, or delete the first line of the copy if the service has a database file again"
+    )]
+    Copy { path: PathBuf },
+    #[error("the scope in the database is invalid: {0}")]
+    Stored(ScopeTextError),
 }
 
 /// An invalid line of a list of patterns.
@@ -110,128 +177,6 @@ pub enum ScopeError {
 pub struct LineError {
     pub line: usize,
     cause: PatternError,
-}
-
-/// The scope file, with the edits of the command line.
-#[derive(Clone, Debug)]
-pub struct ScopeFile {
-    path: PathBuf,
-}
-
-impl ScopeFile {
-    /// The file may be missing; a missing file allows nothing.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Reads the file.
-    ///
-    /// # Errors
-    /// When it cannot be read or is invalid.
-    pub fn load(&self) -> Result<ScanScope, ScopeError> {
-        let path = || self.path.clone();
-        let text = match read_text(&self.path, InputKind::Scope) {
-            Ok(text) => text,
-            // A link without its file is an error: its deny entries would be missing.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !self.path.is_symlink() => {
-                return Ok(ScanScope::default());
-            }
-            Err(source) => {
-                return Err(ScopeError::Read {
-                    path: path(),
-                    source,
-                });
-            }
-        };
-        let scope: ScanScope = toml::from_str(&text).map_err(|source| ScopeError::Syntax {
-            path: path(),
-            source: Box::new(source),
-        })?;
-        for entry in &scope.allow {
-            entry
-                .target
-                .check_allowance()
-                .map_err(|source| ScopeError::Entry {
-                    path: path(),
-                    source,
-                })?;
-        }
-        Ok(scope)
-    }
-
-    /// Adds allowances. An entry for the same pattern is replaced; its expiry date and its note are
-    /// kept unless the new entry has others. Returns the replaced entries.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn add(&self, entries: Vec<ScopeEntry>) -> Result<Vec<ReplacedEntry>, ScopeError> {
-        self.edit(|scope| upsert(&mut scope.allow, entries))
-    }
-
-    /// Adds denials, which override all allowances. Returns the replaced entries.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn deny(&self, entries: Vec<ScopeEntry>) -> Result<Vec<ReplacedEntry>, ScopeError> {
-        let entries = entries
-            .into_iter()
-            .map(|entry| ScopeEntry {
-                until: None,
-                active: false,
-                place: None,
-                ..entry
-            })
-            .collect();
-        self.edit(|scope| upsert(&mut scope.deny, entries))
-    }
-
-    /// Removes all entries for these patterns, and returns them.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn remove(&self, patterns: &[Pattern]) -> Result<ScanScope, ScopeError> {
-        self.edit(|scope| {
-            let is_removed = |entry: &mut ScopeEntry| patterns.contains(&entry.target);
-            ScanScope {
-                allow: scope.allow.extract_if(.., is_removed).collect(),
-                deny: scope.deny.extract_if(.., is_removed).collect(),
-            }
-        })
-    }
-
-    fn edit<T>(&self, change: impl FnOnce(&mut ScanScope) -> T) -> Result<T, ScopeError> {
-        let fail = |source| ScopeError::Write {
-            path: self.path.clone(),
-            source,
-        };
-        // Concurrent commands must not lose an entry. The lock is a separate file, because the
-        // scope file is replaced.
-        let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(false).write(true).mode(0o600);
-        let lock = open_regular(&self.path.with_extension("toml.lock"), options).map_err(fail)?;
-        lock.lock().map_err(fail)?;
-        let mut scope = self.load()?;
-        let result = change(&mut scope);
-        self.replace(&scope).map_err(fail)?;
-        Ok(result)
-    }
-
-    fn replace(&self, scope: &ScanScope) -> io::Result<()> {
-        let text = toml::to_string(scope).map_err(io::Error::other)?;
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(
-            b"# Targets beyond this machine that may be scanned. Edit this file or use `scandeck scope`.\n\n",
-        )?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
-    }
 }
 
 /// Parses a list of allowances, one per line; blank lines and `#` comments are skipped

@@ -102,6 +102,11 @@ impl ScopeCheck {
         }
     }
 
+    /// The file that it reads.
+    pub fn file(&self) -> &ScopeFile {
+        &self.file
+    }
+
     /// Checks a target by its name, before name resolution.
     ///
     /// # Errors

@@ -33,12 +33,15 @@ use crate::api::router;
 use crate::api::router::NormalizingRouter;
 use crate::clock::{Clock, SystemClock};
 use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
+use crate::data::service_scope::ServiceScope;
+use crate::engine::pace::Lanes;
 use crate::engine::{Engine, EngineSettings, ServicePorts};
 use crate::errors::{ApiError, StartError};
 use crate::guards::audit::AuditLog;
 use crate::guards::keys::KeyRing;
-use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
-use crate::guards::secrets::ScanSecrets;
+use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, Limiter};
+use crate::guards::quotas::KeyUsage;
+use crate::guards::secrets::{ScanSecrets, fingerprint};
 use crate::loggers;
 use crate::loggers::recorder::Recorder;
 use crate::loggers::{LoggerHandler, UnattributedList};
@@ -58,6 +61,8 @@ use crate::net::tls::{ServerIdentity, TlsFiles};
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
+use crate::runs::key_windows::share_key_windows;
+use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
 use crate::runs::queue::StoreQueue;
 use crate::runs::report_maker;
@@ -71,7 +76,7 @@ use crate::settings::{NodeRole, Settings};
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
 use crate::store::jobs::seal_copy;
-use crate::store::nodes::{NodeDetails, NodeRegistration};
+use crate::store::nodes::{NodeDetails, NodeRegistration, SharedKey};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
 use scandeck_wire::login::login;
 
@@ -181,6 +186,7 @@ async fn start_parts(
     let base_url = api_url(scheme, sockets.api_address)?;
     let logger_base = sockets.logger_base(&settings)?;
     let shares = DescriptorShares::of_process();
+    let lanes = scan_lanes(&settings, shares);
     let runner = match &parts.runner {
         Some(runner) => Arc::clone(runner),
         None => engine(
@@ -188,11 +194,12 @@ async fn start_parts(
             engine_scope(&settings, &opened.dir)?,
             &parts.resolver,
             &sockets,
-            shares,
+            Arc::clone(&lanes),
         ),
     };
-    opened.register(&settings, parts.clock.as_ref()).await?;
+    let scope_notice = opened.register(&settings, parts.clock.as_ref()).await?;
     let mut notes = opened.notes.clone();
+    notes.extend(scope_notice);
     notes.extend(start_notes(&settings, &sockets, shares));
     notes.extend(opened.announce(&settings, &sockets, &logger_base)?);
     // Nothing below fails, so a failed start leaves no task running.
@@ -217,6 +224,11 @@ async fn start_parts(
     let app = App::new(state);
     let stop = CancellationToken::new();
     let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
+    if app.settings.database.is_some() {
+        tasks.spawn(claims::watch_scope(app.clone(), stop.clone()));
+        tasks.spawn(share_lanes(app.clone(), lanes, stop.clone()));
+        tasks.spawn(share_key_windows(app.clone(), stop.clone()));
+    }
     let shutdown = shutdown.child_token();
     if let Some(after) = app.settings.idle_exit {
         tasks.spawn(idle::watch(app.clone(), after, shutdown.clone()));
@@ -312,7 +324,7 @@ impl OpenedDir {
             dir,
             lock,
             last,
-            store: store.of_node(node_details(settings, &keys.scans)),
+            store: store.of_node(node_details(settings, &keys)),
             keys,
             scope_check,
             notes,
@@ -320,17 +332,37 @@ impl OpenedDir {
     }
 
     /// Adds this node to those of the database, takes over the scans of nodes that have ended, and
-    /// prepares the store. A refused node changes nothing.
-    async fn register(&self, settings: &Settings, clock: &dyn Clock) -> Result<(), StartError> {
+    /// prepares the store and the scope. A refused node changes nothing. Returns a notice if the
+    /// scope file was stored.
+    async fn register(
+        &self,
+        settings: &Settings,
+        clock: &dyn Clock,
+    ) -> Result<Option<String>, StartError> {
         let difference = claims::clock_difference(&self.store).await;
         clock.follow(difference.map_err(StartError::Store)?);
         let registered = self.store.register(clock.now()).await;
         match registered.map_err(StartError::Store)? {
-            NodeRegistration::Done => prepare(&self.store, settings).await,
-            NodeRegistration::OtherKey { name } => Err(StartError::OtherKey {
-                file: secrets_file(settings, &self.dir),
-                node: name,
-            }),
+            NodeRegistration::Done => {
+                prepare(&self.store, settings).await?;
+                ServiceScope::new(&self.dir).share(&self.store).await
+            }
+            NodeRegistration::OtherKey { key, name } => Err(self.other_key(settings, key, name)),
+        }
+    }
+
+    fn other_key(&self, settings: &Settings, key: SharedKey, node: String) -> StartError {
+        let (file, other_remedy) = match key {
+            SharedKey::Secrets => (
+                secrets_file(settings, &self.dir),
+                ", or name it with --secrets-key-file",
+            ),
+            SharedKey::Callbacks => (self.dir.callback_key_file(), ""),
+        };
+        StartError::OtherKey {
+            file,
+            node,
+            other_remedy,
         }
     }
 
@@ -471,7 +503,7 @@ fn engine(
     scope_check: ScopeCheck,
     system_resolver: &Arc<dyn Resolver>,
     sockets: &Sockets,
-    shares: DescriptorShares,
+    lanes: Arc<Lanes>,
 ) -> Arc<dyn Runner> {
     let resolver: Arc<dyn Resolver> = match settings.dns_server {
         Some(server) => Arc::new(DnsClient::new(server)),
@@ -488,10 +520,19 @@ fn engine(
         trust_anchors: settings.trust_anchors.clone(),
         service_ports,
         limits: settings.scan_limits,
-        descriptors: shares
-            .scans
-            .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+        lanes,
     }))
+}
+
+/// The lanes of the scans of this process. With PostgreSQL, other nodes may scan the same hosts.
+fn scan_lanes(settings: &Settings, shares: DescriptorShares) -> Arc<Lanes> {
+    let probes = shares
+        .scans
+        .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS);
+    Arc::new(match settings.database {
+        Some(_) => Lanes::waiting(probes, JOIN),
+        None => Lanes::new(probes),
+    })
 }
 
 /// The key of the credentials of scans. It has a file of its own: a copy of the database does not
@@ -509,7 +550,7 @@ fn secrets_file(settings: &Settings, dir: &DataDir) -> PathBuf {
 }
 
 /// What the other nodes of the database see of this one.
-fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
+fn node_details(settings: &Settings, keys: &ServiceKeys) -> NodeDetails {
     let user = login(|name| std::env::var(name).ok());
     let (_, host) = user.rsplit_once('@').unwrap_or_default();
     let roles: Vec<&str> = settings.roles.iter().map(|role| role.as_str()).collect();
@@ -517,7 +558,8 @@ fn node_details(settings: &Settings, secrets: &ScanSecrets) -> NodeDetails {
         name: host.to_owned(),
         roles: roles.join(","),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        secrets_key: secrets.fingerprint().to_owned(),
+        secrets_key: keys.scans.fingerprint().to_owned(),
+        callback_key: fingerprint(&keys.callback),
         place: String::new(),
         lease: settings.lease,
     }

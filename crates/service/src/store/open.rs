@@ -109,6 +109,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "places",
             include_str!("../../assets/migrations/sqlite/0021_places.sql"),
         ),
+        (
+            "callback_keys",
+            include_str!("../../assets/migrations/sqlite/0022_callback_keys.sql"),
+        ),
     ])
 });
 

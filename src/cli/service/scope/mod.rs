@@ -1,7 +1,7 @@
 //! `scandeck scope`: targets beyond this machine that the local service may scan.
 //!
-//! A running service applies a change of the file within two seconds. `deny` and `remove` wait for
-//! it, and print the scans that ended.
+//! A running service applies a change within two seconds, and with PostgreSQL so does each node.
+//! `deny` and `remove` wait for it, and print the scans that ended.
 
 mod report;
 
@@ -16,12 +16,11 @@ use jiff::civil::Date;
 use super::{DataDirArg, audit};
 use crate::cli::input::read_input;
 use crate::cli::value::future_date;
-use scandeck_service::scope::{LineError, Pattern, ScanScope, ScopeEntry, ScopeFile, parse_list};
-use scandeck_service::{DataDir, RunningScans, WorkerPlace};
+use scandeck_service::scope::{LineError, Pattern, ScanScope, ScopeEntry, parse_list};
+use scandeck_service::{DataDir, RunningScans, ServiceScope, WorkerPlace};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::InputKind;
 use scandeck_wire::login::login;
-use scandeck_wire::sqlite::is_present;
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
@@ -100,48 +99,54 @@ struct Terms {
     note: String,
 }
 
-/// Changes or shows the scope file. Only commands that add entries create the file.
+/// Changes or shows the scope. Only commands that add entries create the file.
 ///
 /// # Errors
-/// When the file cannot be read or written, or an entry is invalid.
+/// When the scope cannot be read or written, or an entry is invalid.
 pub async fn run(args: ScopeArgs) -> anyhow::Result<ExitCode> {
     let directory = &args.directory;
     match args.command {
-        ScopeCommand::Add { targets, terms } => allow(directory, "scope add", &targets, &terms)?,
-        ScopeCommand::Import { file, terms } => import(directory, &file, &terms)?,
+        ScopeCommand::Add { targets, terms } => {
+            allow(directory, "scope add", &targets, &terms).await?;
+        }
+        ScopeCommand::Import { file, terms } => import(directory, &file, &terms).await?,
         ScopeCommand::Deny { targets, note } => deny(directory, &targets, &note).await?,
         ScopeCommand::Remove { targets } => return remove(directory, &targets).await,
-        ScopeCommand::List => report::list(&match directory.named()? {
-            Some(dir) => scope_file(&dir).load()?,
+        ScopeCommand::List => report::list(&match existing(directory)? {
+            Some(dir) => ServiceScope::new(&dir).load().await?,
             None => ScanScope::default(),
         })?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn scope_file(dir: &DataDir) -> ScopeFile {
-    ScopeFile::new(dir.scope_file())
+/// The data directory, which may be missing; with a database, the scope is not in the directory.
+fn existing(directory: &DataDirArg) -> anyhow::Result<Option<DataDir>> {
+    match directory.database()? {
+        Some(_) => directory.open().map(Some),
+        None => directory.named(),
+    }
 }
 
 /// Adds allowances by this command.
-fn allow(
+async fn allow(
     directory: &DataDirArg,
     command: &str,
     targets: &[Pattern],
     terms: &Terms,
 ) -> anyhow::Result<()> {
     let dir = directory.open()?;
-    let file = scope_file(&dir);
-    let replaced = file.add(entries(targets, terms))?;
-    report::added("allowed", &file, targets, &replaced);
+    let scope = ServiceScope::new(&dir);
+    let replaced = scope.add(entries(targets, terms)).await?;
+    report::added("allowed", &scope, targets, &replaced);
     report::warn_of_metadata(targets);
-    report::warn_of_denials(&file, targets)?;
+    report::warn_of_denials(&scope.load().await?.deny, targets);
     let flag = if terms.active { " --active" } else { "" };
     audit(&dir, &format!("{command}{flag}"), &report::joined(targets));
     Ok(())
 }
 
-fn import(directory: &DataDirArg, list: &Path, terms: &Terms) -> anyhow::Result<()> {
+async fn import(directory: &DataDirArg, list: &Path, terms: &Terms) -> anyhow::Result<()> {
     let name = list.display();
     let text = read_input(list, InputKind::Scope)?;
     let invalid =
@@ -151,34 +156,32 @@ fn import(directory: &DataDirArg, list: &Path, terms: &Terms) -> anyhow::Result<
         note!("no entries in {name}; the scope is unchanged");
         return Ok(());
     }
-    allow(directory, "scope import", &targets, terms)
+    allow(directory, "scope import", &targets, terms).await
 }
 
 async fn deny(directory: &DataDirArg, targets: &[Pattern], note: &str) -> anyhow::Result<()> {
     let dir = directory.open()?;
-    let (file, running) = (scope_file(&dir), running_scans(&dir).await);
+    let (scope, running) = (ServiceScope::new(&dir), running_scans(&dir).await);
     let terms = Terms {
         note: note.to_owned(),
         ..Terms::default()
     };
-    let replaced = file.deny(entries(targets, &terms))?;
-    report::added("denied", &file, targets, &replaced);
+    let replaced = scope.deny(entries(targets, &terms)).await?;
+    report::added("denied", &scope, targets, &replaced);
     audit(&dir, "scope deny", &report::joined(targets));
     report::ended(running).await;
     Ok(())
 }
 
-/// Removes entries. Exit code 1 if the file does not have all of them.
+/// Removes entries. Exit code 1 if the scope does not have all of them.
 async fn remove(directory: &DataDirArg, targets: &[Pattern]) -> anyhow::Result<ExitCode> {
-    let removed = match directory.named()? {
+    let removed = match existing(directory)? {
         Some(dir) => remove_from(&dir, targets).await?,
         None => Vec::new(),
     };
     let mut code = ExitCode::SUCCESS;
     for target in targets.iter().filter(|target| !removed.contains(target)) {
-        note!(
-            "scandeck: `{target}` is not in the scope file; `scandeck scope list` shows all entries"
-        );
+        note!("scandeck: `{target}` is not in the scope; `scandeck scope list` shows all entries");
         code = ExitCode::FAILURE;
     }
     Ok(code)
@@ -186,13 +189,13 @@ async fn remove(directory: &DataDirArg, targets: &[Pattern]) -> anyhow::Result<E
 
 /// Removes entries, and prints them and the scans that end.
 async fn remove_from(dir: &DataDir, targets: &[Pattern]) -> anyhow::Result<Vec<Pattern>> {
-    let file = scope_file(dir);
-    if !is_present(file.path())? {
+    let scope = ServiceScope::new(dir);
+    if !scope.is_present()? {
         return Ok(Vec::new());
     }
     let running = running_scans(dir).await;
-    let removed = file.remove(targets)?;
-    report::removed(&file, &removed);
+    let removed = scope.remove(targets).await?;
+    report::removed(&scope, &removed);
     let entries = removed.allow.into_iter().chain(removed.deny);
     let removed: Vec<Pattern> = entries.map(|entry| entry.target).collect();
     if !removed.is_empty() {

@@ -1,9 +1,9 @@
 //! What the commands of the scope print.
 
 use crate::cli::stdio;
-use scandeck_service::RunningScans;
-use scandeck_service::scope::{Pattern, ReplacedEntry, ScanScope, ScopeEntry, ScopeFile};
+use scandeck_service::scope::{Pattern, ReplacedEntry, ScanScope, ScopeEntry};
 use scandeck_service::scope_check::is_metadata;
+use scandeck_service::{RunningScans, ServiceScope};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 
@@ -16,7 +16,12 @@ pub fn joined(targets: &[Pattern]) -> String {
 }
 
 /// Prints what was added, and what became of earlier entries for the same targets.
-pub fn added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[ReplacedEntry]) {
+pub fn added(
+    verb: &str,
+    scope: &ServiceScope<'_>,
+    targets: &[Pattern],
+    replaced: &[ReplacedEntry],
+) {
     for entry in replaced {
         note!("{}", changed(verb, entry));
     }
@@ -25,19 +30,18 @@ pub fn added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[Repl
     } else {
         plural(targets.len(), "target")
     };
-    note!("{subject} {verb} in {}", file.path().display());
+    note!("{subject} {verb} in {scope}");
 }
 
 /// Prints the removed entries.
-pub fn removed(file: &ScopeFile, removed: &ScanScope) {
+pub fn removed(scope: &ServiceScope<'_>, removed: &ScanScope) {
     let named = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);
     let allowed = removed.allow.iter().map(named("allow"));
     let entries: Vec<String> = allowed
         .chain(removed.deny.iter().map(named("deny")))
         .collect();
     if !entries.is_empty() {
-        let (path, entries) = (file.path().display(), entries.join(", "));
-        note!("removed from {path}: {entries}");
+        note!("removed from {scope}: {}", entries.join(", "));
     }
 }
 
@@ -51,8 +55,7 @@ pub fn warn_of_metadata(targets: &[Pattern]) {
 }
 
 /// Warns of new allowances that have no effect, because a denial covers them.
-pub fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<()> {
-    let denials = file.load()?.deny;
+pub fn warn_of_denials(denials: &[ScopeEntry], targets: &[Pattern]) {
     for target in targets {
         if let Some(denial) = denials.iter().find(|entry| entry.target.covers(target)) {
             let denied = &denial.target;
@@ -61,7 +64,6 @@ pub fn warn_of_denials(file: &ScopeFile, targets: &[Pattern]) -> anyhow::Result<
             );
         }
     }
-    Ok(())
 }
 
 /// The expiry date, the flag `active`, the place and the note of an entry that was added again.

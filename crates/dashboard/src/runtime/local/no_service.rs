@@ -13,7 +13,7 @@ pub async fn find(_: &Path) -> Result<Option<LocalService>, LocalError> {
     Ok(None)
 }
 
-pub fn add_to_scope(_: &Path, _: &[String]) -> Result<usize, LocalError> {
+pub async fn add_to_scope(_: &Path, _: &[String]) -> Result<usize, LocalError> {
     Err(absent())
 }
 

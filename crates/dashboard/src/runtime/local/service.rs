@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use scandeck_client::{BaseUrl, BaseUrlError, ProofScope, ServiceLocator};
 use scandeck_service::address::Address;
 use scandeck_service::audit::{AuditLog, AuditedCommand};
-use scandeck_service::scope::{PatternError, ScopeEntry, ScopeFile};
+use scandeck_service::scope::{PatternError, ScopeEntry};
 use scandeck_service::scope_check::{ScopeCheck, ScopeCheckSettings};
-use scandeck_service::{DataDir, Holder, ServiceInfo};
+use scandeck_service::{DataDir, DatabaseAddress, Holder, ServiceInfo, ServiceScope};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, open_regular, read_text};
 use scandeck_wire::login::login;
@@ -92,13 +92,17 @@ pub async fn find(data_dir: &Path) -> Result<Option<LocalService>, LocalError> {
     }
 }
 
-/// Allows targets in the scope file of a data directory. Returns their number.
+/// Allows targets in the scope of the service of a data directory. Returns their number.
 ///
 /// # Errors
-/// When a target is no scope entry, and when the file cannot be written.
-pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalError> {
+/// When a target is no scope entry, and when the scope cannot be written.
+pub async fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalError> {
     let advice = "add it with `scandeck scope add`";
     let directory = DataDir::open(data_dir).map_err(|error| LocalError::new(error, advice))?;
+    // A service that the dashboard started has the variables of the dashboard.
+    let directory = DatabaseAddress::find(None)
+        .and_then(|address| directory.with_database(address))
+        .map_err(|error| LocalError::new(error, advice))?;
     let (who, now) = (login(|name| std::env::var(name).ok()), Timestamp::now());
     let entry = |name: &String| {
         let target = host_of(name)
@@ -125,8 +129,9 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
         .map(|entry| entry.target.to_string())
         .collect::<Vec<_>>()
         .join(" ");
-    ScopeFile::new(directory.scope_file())
+    ServiceScope::new(&directory)
         .add(entries)
+        .await
         .map_err(|error| LocalError::new(error, advice))?;
     let command = AuditedCommand {
         who: &who,
@@ -324,8 +329,8 @@ mod tests {
         assert!(first.received_requests().await.unwrap().is_empty());
     }
 
-    #[test]
-    fn proofs_go_to_this_machine_and_to_targets_in_the_scope_file() {
+    #[tokio::test]
+    async fn proofs_go_to_this_machine_and_to_targets_in_the_scope_file() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
         let scope = proof_scope(&missing).unwrap();
@@ -337,7 +342,9 @@ mod tests {
         };
         assert!(check(&scope, "localhost", "127.0.0.1").is_ok());
         assert!(check(&scope, "shop.acme.test", "203.0.113.7").is_err());
-        add_to_scope(directory.path(), &["shop.acme.test".to_owned()]).unwrap();
+        let names = ["shop.acme.test".to_owned()];
+        let added = add_to_scope(directory.path(), &names).await;
+        assert_eq!(added.unwrap(), 1);
         let scope = proof_scope(directory.path()).unwrap();
         assert!(check(&scope, "shop.acme.test", "8.8.8.8").is_ok());
         let refused = check(&scope, "shop.acme.test", "10.0.0.1").unwrap_err();
@@ -348,8 +355,8 @@ mod tests {
         assert!(check(&scope, "other.test", "8.8.8.8").is_err());
     }
 
-    #[test]
-    fn added_targets_are_in_the_scope_file_with_their_hosts() {
+    #[tokio::test]
+    async fn added_targets_are_in_the_scope_file_with_their_hosts() {
         let directory = tempfile::tempdir().unwrap();
         let names = [
             "shop.acme.test",
@@ -357,16 +364,18 @@ mod tests {
             "10.0.4.1",
         ]
         .map(str::to_owned);
-        assert_eq!(add_to_scope(directory.path(), &names).unwrap(), 3);
-        let scope = ScopeFile::new(DataDir::open(directory.path()).unwrap().scope_file())
-            .load()
-            .unwrap();
+        let added = add_to_scope(directory.path(), &names).await;
+        assert_eq!(added.unwrap(), 3);
+        let data_dir = DataDir::open(directory.path()).unwrap();
+        let scope = ServiceScope::new(&data_dir).load().await.unwrap();
         let targets: Vec<String> = scope
             .allow
             .iter()
             .map(|entry| entry.target.to_string())
             .collect();
         assert_eq!(targets, ["shop.acme.test", "api.acme.test", "10.0.4.1"]);
-        assert!(add_to_scope(directory.path(), &["not a name".to_owned()]).is_err());
+        let names = ["not a name".to_owned()];
+        let refused = add_to_scope(directory.path(), &names).await;
+        assert!(refused.is_err());
     }
 }

@@ -30,6 +30,7 @@ use self::connection::{CallError, SHORT, ServiceConnection};
 use self::protocol::{BeatAnswer, WorkerBeat};
 use self::queue::RemoteQueue;
 use crate::clock::SystemClock;
+use crate::engine::pace::Lanes;
 use crate::engine::{Engine, EngineSettings, ScanLimits, ServicePorts};
 use crate::net::descriptors::DescriptorShares;
 use crate::net::dns::DnsClient;
@@ -133,15 +134,16 @@ fn engine(settings: &WorkerSettings) -> Arc<dyn Runner> {
         command_suffix: " # on the machine of the worker",
     });
     let shares = DescriptorShares::of_process();
+    let probes = shares
+        .scans
+        .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS);
     Arc::new(Engine::new(EngineSettings {
         scope_check: Arc::new(scope_check),
         resolver,
         trust_anchors: Vec::new(),
         service_ports: ServicePorts::default(),
         limits: settings.scan_limits,
-        descriptors: shares
-            .scans
-            .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS),
+        lanes: Arc::new(Lanes::new(probes)),
     }))
 }
 

@@ -367,7 +367,8 @@ mod tests {
 
     use super::*;
     use crate::clock::SystemClock;
-    use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, KeyUsage, Limiter};
+    use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, Limiter};
+    use crate::guards::quotas::KeyUsage;
     use crate::runs::lease::NodeLease;
     use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
     use crate::settings::Settings;

@@ -15,6 +15,7 @@
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
 mod remote;
+mod shared_keys;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,8 @@ use jiff::Timestamp;
 
 pub(super) use remote::worker_home;
 pub use remote::{ClaimedTarget, WorkerReport};
+pub use shared_keys::SharedKey;
+use shared_keys::other_key;
 
 use super::sql::{Executor, SqlRow, per_engine, sql};
 use super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction, jobs, stamp, text};
@@ -59,6 +62,8 @@ pub struct NodeDetails {
     pub version: String,
     /// The fingerprint of the key that encrypts the credentials of scans.
     pub secrets_key: String,
+    /// The fingerprint of the key that signs callbacks.
+    pub callback_key: String,
     /// The place of a worker that uses the API; empty for a process with a database.
     pub place: String,
     /// How long its claims last without a beat.
@@ -72,6 +77,7 @@ impl Default for NodeDetails {
             roles: String::new(),
             version: String::new(),
             secrets_key: String::new(),
+            callback_key: String::new(),
             place: String::new(),
             lease: LEASE,
         }
@@ -82,8 +88,9 @@ impl Default for NodeDetails {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeRegistration {
     Done,
-    /// A live node encrypts the credentials of scans with another key.
+    /// A live node has another key.
     OtherKey {
+        key: SharedKey,
         name: String,
     },
 }
@@ -157,17 +164,8 @@ impl Store {
             .await?;
         end_nodes(&mut change, &earlier).await?;
         let time = database_time(&mut change).await?;
-        let other: Option<String> = sql(
-            "SELECT name FROM nodes WHERE id <> $1 AND secrets_key <> $2 AND secrets_key <> ''
-                AND abs(beat_at - $3) < lease ORDER BY id LIMIT 1",
-        )
-        .bind(&self.node.id)
-        .bind(&self.node.details.secrets_key)
-        .bind(time)
-        .optional(&mut change)
-        .await?;
-        if let Some(name) = other {
-            return Ok(NodeRegistration::OtherKey { name });
+        if let Some((key, name)) = other_key(&mut change, &self.node, time).await? {
+            return Ok(NodeRegistration::OtherKey { key, name });
         }
         join(&mut change, &self.node).await?;
         jobs::end_lost(&mut change, now).await?;
@@ -339,8 +337,9 @@ async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<
     let details = &node.details;
     let now = database_time(&mut *change).await?;
     sql(
-        "INSERT INTO nodes (id, home, name, roles, version, secrets_key, lease, started_at, beat_at, place)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9)
+        "INSERT INTO nodes (id, home, name, roles, version, secrets_key, lease, started_at, beat_at, place,
+            callback_key)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)
          ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at",
     )
     .bind(&node.id)
@@ -352,6 +351,7 @@ async fn join(change: &mut WriteTransaction, node: &ServiceNode) -> StoreResult<
     .bind(node.lease())
     .bind(now)
     .bind(&details.place)
+    .bind(&details.callback_key)
     .execute(change)
     .await?;
     Ok(())

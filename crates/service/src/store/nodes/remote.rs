@@ -105,6 +105,7 @@ impl Store {
                 roles: "worker".to_owned(),
                 version: report.version.clone(),
                 secrets_key: String::new(),
+                callback_key: String::new(),
                 place: place.to_owned(),
                 lease: lease.max(report.lease.min(longest)),
             },
@@ -214,6 +215,7 @@ fn details_of(row: &SqlRow) -> StoreResult<NodeDetails> {
         roles: row.get("roles")?,
         version: row.get("version")?,
         secrets_key: String::new(),
+        callback_key: String::new(),
         place: row.get("place")?,
         lease: u64::try_from(lease).map_or(LEASE, Duration::from_millis),
     })

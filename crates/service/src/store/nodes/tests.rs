@@ -28,10 +28,11 @@ async fn beat(store: &Store) -> NodeBeat {
     store.beat(true, 0, after(0)).await.unwrap()
 }
 
-fn with_key(store: Store, secrets_key: &str) -> Store {
+fn with_keys(store: Store, secrets_key: &str, callback_key: &str) -> Store {
     store.of_node(NodeDetails {
         name: "build7".to_owned(),
         secrets_key: secrets_key.to_owned(),
+        callback_key: callback_key.to_owned(),
         ..NodeDetails::default()
     })
 }
@@ -270,16 +271,22 @@ async fn stop_through_another_process_is_read_by_the_process_of_the_scan() {
 async fn node_with_another_key_is_refused_while_a_node_with_the_first_one_lives() {
     let temp = tempfile::tempdir().unwrap();
     let (one, other) = two_processes(temp.path()).await;
-    let (one, wrong) = (with_key(one, "a"), with_key(other.clone(), "b"));
+    let one = with_keys(one, "a", "c");
     register(&one).await;
-    let refused = wrong.register(after(0)).await.unwrap();
-    let name = "build7".to_owned();
-    assert_eq!(refused, NodeRegistration::OtherKey { name });
+    for (secrets_key, callback_key, key) in [
+        ("b", "c", SharedKey::Secrets),
+        ("a", "d", SharedKey::Callbacks),
+    ] {
+        let wrong = with_keys(other.clone(), secrets_key, callback_key);
+        let refused = wrong.register(after(0)).await.unwrap();
+        let name = "build7".to_owned();
+        assert_eq!(refused, NodeRegistration::OtherKey { key, name });
+    }
     assert_eq!(one.nodes().await.unwrap().len(), 1, "no row was added");
-    register(&with_key(other, "a")).await;
+    register(&with_keys(other, "a", "c")).await;
     one.close().await;
-    let restored = with_key(open_process(&temp.path().join("other")).await, "b");
-    register(&restored).await;
+    let restored = open_process(&temp.path().join("other")).await;
+    register(&with_keys(restored, "b", "d")).await;
 }
 
 #[tokio::test]

@@ -32,13 +32,14 @@ use crate::store::{
 use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../assets/migrations/postgres/0001_first.sql"),
     include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
     include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
     include_str!("../../../assets/migrations/postgres/0004_leases.sql"),
     include_str!("../../../assets/migrations/postgres/0005_target_tags.sql"),
     include_str!("../../../assets/migrations/postgres/0006_places.sql"),
+    include_str!("../../../assets/migrations/postgres/0007_shared.sql"),
 ];
 
 /// The oldest server: `server_version_num`.
