@@ -9,15 +9,16 @@ mod reads;
 use std::time::Duration;
 
 use scandeck::client::{BaseUrl, Client, ClientSettings};
-use scandeck::contract::LoggerId;
+use scandeck::contract::{LoggerId, Risk};
 use scandeck::dashboard::base::{PollPlan, Update};
 use scandeck::dashboard::poller::{CHANNEL, Poller};
+use scandeck::service::engine::ScanEvent;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::faulty::{FaultyService, sample_data};
 use crate::service::TestService;
-use crate::service::runner::typical_events;
+use crate::service::runner::{finding, tested};
 
 fn is_every_fault_tried() -> bool {
     std::env::var_os("SCANDECK_ALL_FAULTS").is_some()
@@ -31,10 +32,23 @@ struct Misbehaving {
     loggers: Vec<(LoggerId, String)>,
 }
 
+/// A scan whose findings have tests that the service knows, so that a retest can ask for them.
+fn known_tests() -> Vec<ScanEvent> {
+    let found = vec![
+        finding("web.header.csp", Risk::Info, ""),
+        finding("web.cors", Risk::Critical, "GET /key"),
+    ];
+    vec![
+        ScanEvent::Planned(10),
+        ScanEvent::Raw("GET http://127.0.0.1/ 200".into()),
+        tested("web.headers", 1, found),
+    ]
+}
+
 impl Misbehaving {
     async fn start() -> Self {
         let service = TestService::new().await;
-        service.runner.set_events(typical_events());
+        service.runner.set_events(known_tests());
         let loggers = sample_data::fill(&service.base, &service.key, || {
             service.runner.finish_scans(1)
         })
