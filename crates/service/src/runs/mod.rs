@@ -10,6 +10,7 @@
 //!   lanes: the rate of a host that several nodes scan
 //!   lease: ends the scans of this node without a beat
 //!   queue: what the worker claims scans from
+//!   queue_hints: polls a queue that another node has changed
 //!   remote: the worker of another place, which uses the API of a service
 //! ```
 
@@ -20,6 +21,7 @@ pub mod key_windows;
 pub mod lanes;
 pub mod lease;
 pub mod queue;
+pub mod queue_hints;
 pub mod remote;
 pub mod report_maker;
 pub mod schedules;

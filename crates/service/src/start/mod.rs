@@ -65,6 +65,7 @@ use crate::runs::key_windows::share_key_windows;
 use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
 use crate::runs::queue::StoreQueue;
+use crate::runs::queue_hints::follow_hints;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
@@ -737,6 +738,7 @@ impl BackgroundTasks<'_> {
         };
         tracker.spawn(worker::work(parts, runner, stop()));
         tracker.spawn(claims::watch_claims(app(), stop()));
+        tracker.spawn(follow_hints(app(), stop()));
         tracker.spawn(report_maker::make_reports(app(), stop()));
         tracker.spawn(importer::run_imports(app(), stop()));
         tracker.spawn(start_schedules(app(), stop()));

@@ -61,6 +61,7 @@ use checkpoint::Checkpoints;
 use deletion::DeletionTasks;
 use nodes::ServiceNode;
 pub use open::OpenedStore;
+pub use postgres::listen::ChangedQueue;
 pub use postgres::open::DatabaseAddress;
 pub(crate) use postgres::unavailability;
 use postgres::{PostgresPool, PostgresTransaction, TransactionKind};

@@ -5,13 +5,14 @@
 //!                 │ ended meanwhile: the next one                        └─ limit exceeded ─► closed
 //! ```
 //!
-//! Nothing depends on a session, so a pooler in transaction mode may be in between: each statement
-//! runs in a transaction that sets its own limits, no statement is prepared for later, and locks end
-//! with their transaction. The pool of sqlx is not used, because it sends a query when a connection
-//! is returned, which waits for ever when the network is cut.
+//! Nothing but hints ([`listen`]) depends on a session, so a pooler in transaction mode may be in
+//! between: each statement runs in a transaction that sets its own limits, no statement is prepared
+//! for later, and locks end with their transaction. The pool of sqlx is not used, because it sends a
+//! query when a connection is returned, which waits for ever when the network is cut.
 //!
 //! `READ WRITE` at the start refuses a server that became a standby; its reads would be old.
 
+pub(super) mod listen;
 pub(super) mod open;
 
 use std::mem;
