@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::sql::{per_engine, sql};
+use super::sql::{Statement, per_engine, sql};
 use super::{DatabaseError, Durability, Store, StoreResult, WriteTransaction, nodes};
 use scandeck_wire::contract::{TargetId, WorkspaceId};
 
@@ -206,13 +206,23 @@ impl Store {
     }
 
     /// Deletes the rows of a table that meet a condition; returns their number. The next synced write
-    /// of the caller syncs these deletions too.
-    async fn delete_in_batches(
+    /// of the caller syncs these deletions too. Without such rows it waits for no other write.
+    pub(super) async fn delete_in_batches(
         &self,
         table: &str,
         condition: &str,
         parameters: &[i64],
     ) -> StoreResult<u64> {
+        let bind = |unbound: Statement| {
+            let each = parameters.iter();
+            each.fold(unbound, |statement, parameter| statement.bind(*parameter))
+        };
+        let any = sql(format!(
+            "SELECT EXISTS (SELECT 1 FROM {table} WHERE {condition})"
+        ));
+        if !bind(any).one::<bool>(self.read()).await? {
+            return Ok(0);
+        }
         let limit = parameters.len() + 1;
         // Rows of captures are in several tables of PostgreSQL, whose row ids are not unique.
         let row = if table == "captures" { "id" } else { "ctid" };
@@ -225,15 +235,12 @@ impl Store {
         let (mut rows, mut all) = (FIRST_ROWS, 0);
         let mut seen = self.commits();
         loop {
-            let statement = per_engine(sqlite.clone(), postgres.clone());
-            let statement = parameters
-                .iter()
-                .fold(statement, |statement, parameter| statement.bind(*parameter));
+            let delete = bind(per_engine(sqlite.clone(), postgres.clone()));
             let mut change = self.change_with(Durability::WithNext).await?;
             let others_write = self.commits() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
-            let deleted = statement.bind(rows).execute(&mut change).await?;
+            let deleted = delete.bind(rows).execute(&mut change).await?;
             let took = start.elapsed();
             if deleted > 0 {
                 change.commit().await?;

@@ -32,6 +32,8 @@ pub mod migrate;
 pub mod nodes;
 mod open;
 mod postgres;
+#[cfg(test)]
+mod queue_tests;
 pub mod reports;
 pub mod scans;
 pub mod schedules;

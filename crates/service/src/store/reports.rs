@@ -205,6 +205,15 @@ impl Store {
     /// Claims the oldest report that waits to be rendered. One that this process has claimed before
     /// could not be stored.
     pub async fn claim_report(&self) -> StoreResult<Option<QueuedReport>> {
+        // Before the lock of writes, which most polls do not need.
+        let has_waiting: bool = sql("SELECT EXISTS (SELECT 1 FROM reports
+             WHERE status = 'waiting' AND (owner IS NULL OR owner = $1))")
+        .bind(&self.node.id)
+        .one(self.read())
+        .await?;
+        if !has_waiting {
+            return Ok(None);
+        }
         let mut change = self.change().await?;
         if !nodes::renew(&mut change, &self.node).await? {
             return Ok(None);
@@ -322,7 +331,7 @@ impl Store {
 
     /// Deletes expired reports, and the parts of deleted ones.
     pub async fn purge_reports(&self, now: Timestamp) -> StoreResult<()> {
-        self.execute(sql("DELETE FROM reports WHERE expires_at <= $1").bind(millis(now)))
+        self.delete_in_batches("reports", "expires_at <= $1", &[millis(now)])
             .await?;
         self.sweep_report_parts().await
     }

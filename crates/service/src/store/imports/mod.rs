@@ -243,6 +243,15 @@ impl Store {
     /// Claims the oldest import that waits. One that this process has claimed before could not be
     /// stored.
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
+        // Before the lock of writes, which most polls do not need.
+        let has_waiting: bool = sql("SELECT EXISTS (SELECT 1 FROM imports
+             WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1))")
+        .bind(&self.node.id)
+        .one(self.read())
+        .await?;
+        if !has_waiting {
+            return Ok(None);
+        }
         let mut change = self.change().await?;
         if !nodes::renew(&mut change, &self.node).await? {
             return Ok(None);
@@ -301,14 +310,14 @@ impl Store {
 
     /// Deletes imports whose file did not arrive, old ones without scans, and files without scans.
     pub async fn purge_imports(&self, now: Timestamp) -> StoreResult<()> {
-        let delete = sql(
-            "DELETE FROM imports WHERE (state = 'receiving' AND created_at < $1)
+        self.delete_in_batches(
+            "imports",
+            "(state = 'receiving' AND created_at < $1)
                 OR (state IN ('finished', 'failed') AND ended_at < $2
                     AND NOT EXISTS (SELECT 1 FROM scans WHERE scans.import_id = imports.id))",
+            &[millis(now - RECEIVING), millis(now - RETENTION)],
         )
-        .bind(millis(now - RECEIVING))
-        .bind(millis(now - RETENTION));
-        self.execute(delete).await?;
+        .await?;
         self.sweep_import_parts().await
     }
 
