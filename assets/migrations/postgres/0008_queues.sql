@@ -14,3 +14,6 @@ CREATE TRIGGER imports_told AFTER UPDATE OF state, owner ON imports
     FOR EACH ROW WHEN (NEW.owner IS NULL AND NEW.state IN ('waiting', 'running')) EXECUTE FUNCTION tell_queue();
 CREATE TRIGGER deliveries_told AFTER INSERT OR UPDATE OF owner ON deliveries
     FOR EACH ROW WHEN (NEW.owner IS NULL) EXECUTE FUNCTION tell_queue();
+
+-- See 0023_lost_scans.sql of SQLite.
+ALTER TABLE jobs ADD COLUMN lost_by TEXT;

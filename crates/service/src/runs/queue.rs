@@ -13,7 +13,7 @@ use crate::engine::ScanJob;
 use crate::guards::secrets::WRONG_KEY;
 use crate::state::App;
 use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate};
-use crate::store::{DatabaseError, Store, StoreResult};
+use crate::store::{DatabaseError, Store, StoreResult, unavailability};
 use scandeck_wire::contract::{ScanId, ScanStatus};
 
 /// Why a queue could not be used.
@@ -23,6 +23,13 @@ pub enum QueueError {
     Database(#[from] DatabaseError),
     #[error("{0}")]
     Service(String),
+}
+
+impl QueueError {
+    /// Whether the database was away or busy: it has not refused the results themselves.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Database(error) if unavailability(error).is_some())
+    }
 }
 
 pub type QueueResult<T> = Result<T, QueueError>;
@@ -37,6 +44,8 @@ pub enum AttemptEnd {
     },
     /// The worker stops: another attempt follows.
     Shutdown,
+    /// The scan crashed, or its results were refused: another attempt follows, if not too many have
+    /// failed.
     Panicked,
 }
 

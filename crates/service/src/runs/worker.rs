@@ -7,7 +7,7 @@
 //!   stop, time limit ───┘ token             stopped, timed out
 //!   claim or lease lost ┘                   nothing stored: another node runs the scan
 //!   service stops ──────┘                   nothing stored: the next start runs the scan again
-//!   panic                                   returned to the queue
+//!   panic, results refused                  returned to the queue
 //! ```
 
 use std::collections::HashMap;
@@ -171,7 +171,7 @@ async fn step(
     stop: &CancellationToken,
 ) {
     while scans.try_join_next().is_some() {}
-    // A scan would end as soon as it starts, and that attempt would count.
+    // A scan would end as soon as it starts.
     if parts.lease.has_ended() {
         return;
     }
@@ -219,6 +219,14 @@ async fn attempt(
     };
     if let Err(error) = written {
         tracing::error!(scan = %running.scan, %error, "scan results not stored");
+        // Otherwise this node claims the scan again, and the attempt does not count.
+        let is_cut_off = error.is_outage() || parts.lease.has_ended() || stop.is_cancelled();
+        if !is_cut_off {
+            let counted = parts.queue.end(&running, AttemptEnd::Panicked).await;
+            if let Err(cause) = counted {
+                tracing::error!(scan = %running.scan, %cause, "failed attempt not counted");
+            }
+        }
     }
     parts.worker.running().remove(&running.scan);
     parts.worker.wake();

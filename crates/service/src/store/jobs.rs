@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   queued ──claim──► attempt 1 ──────────────► ended (row and secrets deleted)
-//!     ▲                  │ lost: panic, process ended
-//!     └──────────────────┘          third attempt lost, or service interrupted twice ──► aborted
+//!     ▲                  │ failed: panic, results refused, process ended
+//!     └──────────────────┘          third attempt failed, or service interrupted twice ──► aborted
 //! ```
 //!
-//! A claim ends with its process ([`super::nodes`]). A clean stop of the service is no interruption:
-//! it returns its scans to the queue, and the attempt does not count.
+//! A claim ends with its process ([`super::nodes`]). An attempt counts unless its process lives and
+//! was only suspended or cut off: then it claims the scan again, or returns to the nodes after
+//! another one has taken the scan over. A clean stop of the service is no interruption either: it
+//! returns its scans to the queue.
 //!
 //! A scan of a schedule waits while another scan of its target runs ([`super::schedules`]).
 //!
@@ -30,7 +32,7 @@ use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use scandeck_wire::sqlite::private_options;
 
-/// Attempts per scan that count: those that no clean stop of the service ended.
+/// Attempts per scan that count: those that ended by a fault of the scan, or with their process.
 const TRIES: i64 = 3;
 
 /// The end of a stopped scan that no worker runs.
@@ -107,7 +109,9 @@ impl Store {
         let Some(job) = self.next_job(&mut change, running).await? else {
             return Ok(QueuePoll::Empty);
         };
-        let (scan, tries) = (job.scan, job.tries);
+        let scan = job.scan;
+        // The process lives, and the scan was no cause either: a failed attempt is released.
+        let tries = job.tries + i64::from(!job.is_own);
         if job.is_stop_requested {
             end(
                 &mut change,
@@ -120,7 +124,7 @@ impl Store {
             change.commit().await?;
             return Ok(QueuePoll::Aborted);
         }
-        if tries >= TRIES {
+        if tries > TRIES {
             let message = format!("{TRIES} attempts failed");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
@@ -130,15 +134,21 @@ impl Store {
             return Ok(QueuePoll::Empty);
         }
         let number: i64 = sql(
-            "UPDATE jobs SET attempt = attempt + 1, tries = tries + 1, batch = 0, owner = $2 WHERE scan_id = $1
+            "UPDATE jobs SET attempt = attempt + 1, tries = $3, batch = 0, owner = $2 WHERE scan_id = $1
              RETURNING attempt",
         )
         .bind(scan.0)
         .bind(&self.node.id)
+        .bind(tries)
         .one(&mut change)
         .await?;
         let attempt = Attempt { scan, number };
-        begin(&mut change, scan, tries + 1, now).await?;
+        let cause = match (job.is_own, tries) {
+            (true, _) => ", because its node was suspended or had no connection".to_owned(),
+            (false, 1) => ", because the service was stopped".to_owned(),
+            (false, number) => format!(" after an interruption, attempt {number}"),
+        };
+        begin(&mut change, scan, &cause, now).await?;
         change.commit().await?;
         Ok(QueuePoll::Claimed(Box::new(Claim {
             attempt,
@@ -286,8 +296,8 @@ impl Store {
     ) -> StoreResult<Option<QueuedJob>> {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
         sql(
-            "SELECT scan_id, jobs.tries, stop_requested, jobs.params, tool_id, targets.name AS target,
-                redirect_level, scan_original_url, max_minutes
+            "SELECT scan_id, jobs.tries, owner IS NOT NULL AS is_own, stop_requested, jobs.params, tool_id,
+                targets.name AS target, redirect_level, scan_original_url, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
              WHERE (owner IS NULL OR owner = $1) AND jobs.place = $3 AND scan_id NOT IN list($2)
                 AND (jobs.schedule_id IS NULL OR scans.target_id NOT IN (
@@ -325,6 +335,8 @@ impl Store {
 struct QueuedJob {
     scan: ScanId,
     tries: i64,
+    /// This process had claimed it, and does not run it.
+    is_own: bool,
     is_stop_requested: bool,
     job: ScanJob,
     max_minutes: i64,
@@ -336,6 +348,7 @@ impl ReadRow for QueuedJob {
         Ok(Self {
             scan,
             tries: row.get("tries")?,
+            is_own: row.get("is_own")?,
             is_stop_requested: row.get("stop_requested")?,
             job: ScanJob {
                 scan,
@@ -393,10 +406,11 @@ pub(super) async fn end_lost(change: &mut WriteTransaction, now: Timestamp) -> S
     Ok(())
 }
 
+/// Starts a scan. `cause` is why one that has begun starts again.
 async fn begin(
     change: &mut WriteTransaction,
     scan: ScanId,
-    tries: i64,
+    cause: &str,
     now: Timestamp,
 ) -> StoreResult<()> {
     let scan = scan.0;
@@ -416,10 +430,7 @@ async fn begin(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
                 output_type = '', output_data = '{}', info = $1 WHERE id = $2",
         )
-        .bind(json_lines(&[match tries {
-            1 => "started again, because the service was stopped".to_owned(),
-            number => format!("started again after an interruption, attempt {number}"),
-        }]))
+        .bind(json_lines(&[format!("started again{cause}")]))
         .bind(scan)
         .execute(&mut *change)
         .await?;

@@ -680,8 +680,8 @@ mod tests {
         "versions",
         "viewers",
     ];
-    /// Columns that are not copied: claims of processes.
-    const LEFT_COLUMNS: [&str; 1] = ["owner"];
+    /// Columns that are not copied: claims of processes, also lost ones.
+    const LEFT_COLUMNS: [&str; 2] = ["owner", "lost_by"];
 
     #[tokio::test]
     async fn every_column_is_copied_or_named_here() {

@@ -113,6 +113,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "callback_keys",
             include_str!("../../assets/migrations/sqlite/0022_callback_keys.sql"),
         ),
+        (
+            "lost_scans",
+            include_str!("../../assets/migrations/sqlite/0023_lost_scans.sql"),
+        ),
     ])
 });
 

@@ -209,6 +209,9 @@ impl Store {
             end_nodes(&mut change, &silent).await?;
             jobs::end_lost(&mut change, now).await?;
         }
+        if last.is_none() {
+            forgive_attempts(&mut change, &self.node.id).await?;
+        }
         let has_others: bool = sql("SELECT EXISTS (SELECT 1 FROM nodes WHERE id <> $1)")
             .bind(&self.node.id)
             .one(&mut change)
@@ -375,11 +378,23 @@ async fn silent_nodes(
 async fn end_nodes(change: &mut WriteTransaction, ended: &[String]) -> StoreResult<()> {
     for id in ended {
         for statement in [
-            "UPDATE jobs SET service_ends = service_ends + 1 WHERE owner = $1",
+            "UPDATE jobs SET service_ends = service_ends + 1, lost_by = owner WHERE owner = $1",
             "DELETE FROM nodes WHERE id = $1",
         ] {
             sql(statement).bind(id).execute(&mut *change).await?;
         }
     }
+    Ok(())
+}
+
+/// Discounts the attempts that others have taken over from this node: it has not died.
+async fn forgive_attempts(change: &mut WriteTransaction, node: &str) -> StoreResult<()> {
+    sql(
+        "UPDATE jobs SET tries = tries - 1, service_ends = service_ends - 1, lost_by = NULL
+         WHERE lost_by = $1",
+    )
+    .bind(node)
+    .execute(change)
+    .await?;
     Ok(())
 }

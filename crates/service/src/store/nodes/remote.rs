@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::super::jobs::{self, Attempt};
 use super::super::sql::{SqlRow, sql};
 use super::super::{Store, StoreResult, json};
-use super::{LEASE, NodeDetails, ServiceNode, join};
+use super::{LEASE, NodeDetails, ServiceNode, forgive_attempts, join};
 use crate::place::WorkerPlace;
 use scandeck_wire::contract::{ScanId, ScanStatus, Tool};
 
@@ -116,6 +116,9 @@ impl Store {
             .bind(node.lease())
             .execute(&mut change)
             .await?;
+        if stored.is_none() {
+            forgive_attempts(&mut change, &node.id).await?;
+        }
         let has_waiting: bool =
             sql("SELECT EXISTS (SELECT 1 FROM jobs WHERE owner IS NULL AND place = $1)")
                 .bind(place)
