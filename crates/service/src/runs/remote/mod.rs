@@ -163,6 +163,7 @@ impl WorkerBeats {
         let (mut was_away, mut is_connected) = (false, false);
         while !stop.is_cancelled() {
             let (sent, running) = (Instant::now(), self.worker.running_scans());
+            let mut pause = BEAT;
             let beat = self
                 .service
                 .call::<BeatAnswer>("beat", &report, SHORT)
@@ -173,6 +174,7 @@ impl WorkerBeats {
                         tracing::info!(place = %self.place, "connected to the service");
                     }
                     (was_away, is_connected) = (false, true);
+                    pause = pause_after(report.lease_ms, answer.lease_ms);
                     report.lease_ms = answer.lease_ms;
                     self.renew(sent, &answer);
                     self.worker.cancel_ended(&running, &answer.claims);
@@ -189,7 +191,7 @@ impl WorkerBeats {
                 }
                 Err(refused) => return Err(refused),
             }
-            stop.run_until_cancelled(sleep(BEAT)).await;
+            stop.run_until_cancelled(sleep(pause)).await;
         }
         Ok(())
     }
@@ -212,6 +214,28 @@ impl WorkerBeats {
             name: host.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             lease_ms: 0,
+        }
+    }
+}
+
+/// The pause after a beat. A shorter lease is confirmed at once: until the service knows that this
+/// worker follows it, the scans of a killed worker wait for the end of the longer one.
+fn pause_after(reported_ms: u64, answered_ms: u64) -> Duration {
+    match answered_ms < reported_ms {
+        true => Duration::ZERO,
+        false => BEAT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shorter_lease_is_confirmed_at_once() {
+        assert_eq!(pause_after(120_000, 15_000), Duration::ZERO);
+        for (reported_ms, answered_ms) in [(0, 120_000), (15_000, 15_000), (15_000, 120_000)] {
+            assert_eq!(pause_after(reported_ms, answered_ms), BEAT);
         }
     }
 }
