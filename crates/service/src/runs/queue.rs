@@ -5,9 +5,16 @@
 //!   worker ─► ScanQueue ─┬─► StoreQueue ─► store
 //!                        └─► RemoteQueue ─HTTPS─► routes/worker ─► StoreQueue ─► store
 //! ```
+//!
+//! While the database is away, this process repeats a write until its lease ends; a short outage
+//! ends no scan.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use tokio::time::sleep;
 
 use crate::engine::ScanJob;
 use crate::guards::secrets::WRONG_KEY;
@@ -15,6 +22,9 @@ use crate::state::App;
 use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate};
 use crate::store::{DatabaseError, Store, StoreResult, unavailability};
 use scandeck_wire::contract::{ScanId, ScanStatus};
+
+/// Pause before a write is repeated.
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// Why a queue could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -69,13 +79,24 @@ pub trait ScanQueue: Send + Sync + 'static {
 pub struct StoreQueue {
     pub app: App,
     pub store: Store,
+    /// The number of the last results, of all scans.
+    last_number: AtomicI64,
 }
 
 impl StoreQueue {
+    /// The queue as the node of `store` uses it.
+    pub fn new(app: App, store: Store) -> Self {
+        Self {
+            app,
+            store,
+            last_number: AtomicI64::new(0),
+        }
+    }
+
     /// The queue of this process.
     pub fn of_process(app: App) -> Self {
         let store = app.store.clone();
-        Self { app, store }
+        Self::new(app, store)
     }
 
     /// Claims the next scan, with its credentials.
@@ -126,6 +147,12 @@ impl StoreQueue {
         self.app.deliveries.notify_one();
         Ok(())
     }
+
+    /// Whether a write of this process can be repeated: until its lease ends, no other node takes
+    /// the scan over.
+    fn may_repeat(&self, error: &DatabaseError) -> bool {
+        unavailability(error).is_some() && !self.app.lease.has_ended()
+    }
 }
 
 impl ScanQueue for StoreQueue {
@@ -138,10 +165,29 @@ impl ScanQueue for StoreQueue {
         attempt: &'a Attempt,
         update: ScanUpdate,
     ) -> BoxFuture<'a, QueueResult<bool>> {
-        Box::pin(async move { Ok(self.record_update(attempt, &update).await?) })
+        // Whether a commit that was not answered took effect is unknown.
+        let number = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
+        let numbered = ScanUpdate { number, ..update };
+        Box::pin(async move {
+            loop {
+                match self.record_update(attempt, &numbered).await {
+                    Err(error) if self.may_repeat(&error) => sleep(PAUSE).await,
+                    recorded => return Ok(recorded?),
+                }
+            }
+        })
     }
 
     fn end<'a>(&'a self, attempt: &'a Attempt, end: AttemptEnd) -> BoxFuture<'a, QueueResult<()>> {
-        Box::pin(async move { Ok(self.end_attempt(attempt, end).await?) })
+        // A service that stops does not wait for its database.
+        let is_outcome = matches!(end, AttemptEnd::Outcome { .. });
+        Box::pin(async move {
+            loop {
+                match self.end_attempt(attempt, end.clone()).await {
+                    Err(error) if is_outcome && self.may_repeat(&error) => sleep(PAUSE).await,
+                    ended => return Ok(ended?),
+                }
+            }
+        })
     }
 }
