@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::state::App;
 use crate::store::{ChangedQueue, StoreResult};
 
-/// Pause before another connection: an outage ends no sooner.
-const PAUSE: Duration = Duration::from_secs(5);
+/// Pause before another connection: a pooler refuses each, and may log it.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// Follows the hints until `stop`; a database file has none.
 pub async fn follow_hints(app: App, stop: CancellationToken) {
@@ -24,7 +24,9 @@ pub async fn follow_hints(app: App, stop: CancellationToken) {
         match stop.run_until_cancelled(follow(&app)).await {
             None | Some(Ok(())) => return,
             // The tasks report a database that is away.
-            Some(Err(error)) => tracing::debug!(%error, "no hints of other nodes for a moment"),
+            Some(Err(error)) => {
+                tracing::debug!(%error, "no hints of other nodes; the queues are polled")
+            }
         }
         stop.run_until_cancelled(sleep(PAUSE)).await;
     }

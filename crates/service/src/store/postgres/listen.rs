@@ -4,8 +4,9 @@
 //!   new row, or claim ended ─► trigger ─► commit ─► NOTIFY ─► a connection of each node ─► ChangedQueue
 //! ```
 //!
-//! A hint only shortens the wait for the next poll: a pooler in transaction mode delivers none, and
-//! those of a lost connection are lost.
+//! A hint only shortens the wait for the next poll: those of a lost connection are lost, and through
+//! a pooler there are none. It would keep `LISTEN` in a session that it gives to others, where sqlx
+//! takes a notification for an error.
 
 use std::time::Duration;
 
@@ -17,6 +18,12 @@ use crate::store::{DatabaseError, Store, StoreEngine, StoreResult};
 
 /// The channel of the triggers.
 const CHANNEL: &str = "scandeck_queue";
+
+/// A setting of the session, which poolers refuse or leave out.
+const DIRECT_SETTING: &str = "scandeck.listener";
+
+/// Fails in a session without the setting.
+const IS_DIRECT: &str = "SELECT current_setting('scandeck.listener')";
 
 /// How long a connection may be silent before it is tested: nothing else reports a cut.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -50,7 +57,7 @@ impl Store {
     /// Receives the hints from now on; `None` for a file, which sends none.
     ///
     /// # Errors
-    /// When the database cannot be used.
+    /// When the database cannot be used, or a pooler is in between.
     pub async fn listen(&self) -> StoreResult<Option<QueueListener>> {
         let StoreEngine::Postgres(engine) = &self.engine else {
             return Ok(None);
@@ -81,7 +88,7 @@ impl QueueListener {
     }
 
     async fn test(&mut self) -> StoreResult<()> {
-        let answer = sqlx::raw_sql("SELECT 1").execute(&mut self.0);
+        let answer = sqlx::raw_sql(IS_DIRECT).execute(&mut self.0);
         timeout(GRACE, answer).await.map_err(|_| timed_out())??;
         Ok(())
     }
@@ -93,11 +100,12 @@ async fn connect(options: &PgConnectOptions) -> StoreResult<PgListener> {
         .max_connections(1)
         .max_lifetime(None)
         .idle_timeout(None)
-        .connect_with(options.clone())
+        .connect_with(options.clone().options([(DIRECT_SETTING, "1")]))
         .await?;
     let mut listener = PgListener::connect_with(&pool).await?;
     // The caller connects again, after a pause.
     listener.eager_reconnect(false);
+    sqlx::raw_sql(IS_DIRECT).execute(&mut listener).await?;
     listener.listen(CHANNEL).await?;
     Ok(listener)
 }
@@ -111,6 +119,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::store::sql::sql;
     use crate::store::testing::{claim_scan, open_sqlite, queue_scan, two_nodes};
     use scandeck_wire::contract::ReportFormat;
 
@@ -136,6 +145,8 @@ mod tests {
         let Some(mut hints) = one.listen().await.unwrap() else {
             return;
         };
+        let through_a_pooler = sql(IS_DIRECT).one::<String>(one.read()).await;
+        assert!(through_a_pooler.is_err(), "it leaves the setting out");
         let now = Timestamp::now();
         queue_scan(&other, "a").await;
         assert_eq!(next(&mut hints).await, ChangedQueue::Scans);
