@@ -45,9 +45,9 @@ impl Machine {
         self.shell(script.expect("the part is a block of commands"));
     }
 
-    fn shell(&self, script: &str) {
+    fn shell(&self, commands: &str) {
         let [data, backups] = [&self.data, &self.backups].map(|dir| dir.path().to_str().unwrap());
-        let mut script = script
+        let mut script = commands
             .replace("/var/lib/scandeck", data)
             .replace("/srv/backups", backups);
         let binaries = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
