@@ -15,6 +15,7 @@
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
 mod remote;
+mod renewal;
 mod shared_keys;
 #[cfg(test)]
 mod tests;
@@ -185,6 +186,15 @@ impl Store {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
+        let renewal = self.renew_beside(clock_ahead).await?;
+        if let Some(renewed) = &renewal
+            && !(may_judge && renewed.is_regular && renewed.has_silent_nodes)
+        {
+            return Ok(NodeBeat {
+                has_others: renewed.has_others,
+                ..NodeBeat::default()
+            });
+        }
         // Synced: after a crash of the database, claims must not end before the lease of this node.
         let mut change = self.change().await?;
         let time = database_time(&mut change).await?;
@@ -200,7 +210,10 @@ impl Store {
             .await?;
         // While the database was away, the others could not beat either; after its clock was set,
         // they have not beaten yet.
-        let is_regular = last.is_some_and(|last| (time - last).abs() < self.node.lease());
+        let is_regular = match renewal {
+            Some(renewed) => renewed.is_regular,
+            None => last.is_some_and(|last| (time - last).abs() < self.node.lease()),
+        };
         let silent = match may_judge && is_regular {
             true => silent_nodes(&mut change, &self.node, time).await?,
             false => Vec::new(),
@@ -363,8 +376,9 @@ async fn silent_nodes(
     node: &ServiceNode,
     time: i64,
 ) -> StoreResult<Vec<String>> {
-    // A beat of the future is from before the clock was set back.
-    sql("SELECT id FROM nodes WHERE id <> $1 AND abs(beat_at - $2) >= lease")
+    // A beat of the future is from before the clock was set back. Locked: a node that beats now is
+    // not silent, or it finds no row.
+    sql("SELECT id FROM nodes WHERE id <> $1 AND abs(beat_at - $2) >= lease FOR UPDATE")
         .bind(&node.id)
         .bind(time)
         .all(change)

@@ -134,6 +134,23 @@ async fn node_that_was_silent_itself_ends_no_claims_of_others() {
     assert_eq!(other.claimed_scans().await.unwrap().len(), 1);
 }
 
+/// Tests with `SCANDECK_TEST_DATABASE` only: all writes of a file wait for each other.
+#[tokio::test]
+async fn beat_on_a_server_waits_for_no_other_write() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    if matches!(one.engine, StoreEngine::Sqlite(_)) {
+        return;
+    }
+    silence(&one, 10).await;
+    let writing = other.change().await.unwrap();
+    assert!(beat(&one).await.has_others);
+    let nodes = other.nodes().await.unwrap();
+    let oldest = nodes.iter().map(|node| node.seconds_since_beat).max();
+    assert!(oldest < Some(10), "{nodes:?}");
+    drop(writing);
+}
+
 #[tokio::test]
 async fn beat_of_the_future_ends_claims() {
     let temp = tempfile::tempdir().unwrap();

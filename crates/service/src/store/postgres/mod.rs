@@ -50,6 +50,8 @@ pub(super) enum TransactionKind {
     Write(Durability),
     /// Beside others of its kind: it locks the rows that it counts.
     SharedWrite,
+    /// Of one row: it waits for no other write of the service.
+    RowWrite,
 }
 
 impl TransactionKind {
@@ -57,7 +59,7 @@ impl TransactionKind {
     fn limit(self) -> Duration {
         match self {
             Self::Read | Self::Snapshot => Duration::from_secs(10),
-            Self::Write(_) | Self::SharedWrite => Duration::from_secs(5),
+            Self::Write(_) | Self::SharedWrite | Self::RowWrite => Duration::from_secs(5),
         }
     }
 
@@ -67,7 +69,7 @@ impl TransactionKind {
             _ => "READ COMMITTED",
         };
         let rest = match self {
-            Self::Read | Self::Snapshot => String::new(),
+            Self::Read | Self::Snapshot | Self::RowWrite => String::new(),
             Self::Write(Durability::AtOnce) => {
                 format!("; SELECT pg_advisory_xact_lock({WRITE_LOCK})")
             }
@@ -85,7 +87,8 @@ impl TransactionKind {
 
     fn end(self) -> &'static str {
         match self {
-            Self::Read | Self::Snapshot => "COMMIT",
+            // No list of clients shows the row.
+            Self::Read | Self::Snapshot | Self::RowWrite => "COMMIT",
             Self::Write(_) | Self::SharedWrite => "SELECT write_versions(); COMMIT",
         }
     }
