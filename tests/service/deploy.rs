@@ -89,8 +89,9 @@ async fn rehearse_restore(machine: &Machine, engine: &str) {
     machine.shell("scandeck scope add 192.0.2.8 --data-dir /var/lib/scandeck");
 
     machine.run(&format!("restore-{engine}"));
-    assert_eq!(std::fs::read_to_string(&scope).unwrap(), saved);
     let restored = machine.serve();
+    // With PostgreSQL it is a copy, which the start writes.
+    assert_eq!(std::fs::read_to_string(&scope).unwrap(), saved);
     let listed = restored.get("/targets").await;
     let targets = listed.data().as_array().unwrap().iter();
     let names: Vec<&Value> = targets.map(|target| &target["name"]).collect();
