@@ -143,8 +143,8 @@ pub struct Measured {
 }
 
 /// The state of a pass.
-pub struct PageLayout<'a> {
-    fonts: &'a mut Fonts,
+pub struct PageLayout<'a, 'f> {
+    fonts: &'a mut Fonts<'f>,
     /// None while measuring.
     out: Option<&'a mut PdfPages>,
     known: &'a Measured,
@@ -183,9 +183,9 @@ const CONTENTS_ROW: RowShape = RowShape {
     has_rule: false,
 };
 
-impl<'a> PageLayout<'a> {
+impl<'a, 'f> PageLayout<'a, 'f> {
     pub fn new(
-        fonts: &'a mut Fonts,
+        fonts: &'a mut Fonts<'f>,
         out: Option<&'a mut PdfPages>,
         known: &'a Measured,
         (footer, words): (&'a str, &'a Words),
@@ -204,11 +204,22 @@ impl<'a> PageLayout<'a> {
         }
     }
 
-    /// Ends the last page.
+    /// Ends the last page, with a sentence about boxes.
     pub fn finish(mut self) -> Result<Measured, RenderError> {
+        self.explain_boxes()?;
         self.settle();
         self.end_page()?;
         Ok(self.found)
+    }
+
+    fn explain_boxes(&mut self) -> Result<(), RenderError> {
+        match self.fonts.missing().is_empty() {
+            true => Ok(()),
+            false => {
+                let text = self.words.get("text.no_font");
+                self.text(&[soft(text)], SMALL, TagName::Paragraph)
+            }
+        }
     }
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
@@ -852,6 +863,22 @@ fn soft(text: &str) -> Span<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn report_with_boxes_says_what_they_are() {
+        let (known, words) = (Measured::default(), Words::of("en").unwrap());
+        let height = |text: &str| {
+            let mut fonts = Fonts::new().unwrap();
+            let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+            let block = Block::Paragraph { label: "", text };
+            layout.block(&block).unwrap();
+            let before = layout.y;
+            layout.explain_boxes().unwrap();
+            layout.y - before
+        };
+        assert_eq!(height("password"), 0.0);
+        assert!(height("\u{5bc6}\u{7801}") > SMALL.leading);
+    }
 
     #[test]
     fn references_take_the_paragraph_above_them_to_the_next_page() {
