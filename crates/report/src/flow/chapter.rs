@@ -1,10 +1,12 @@
 //! The blocks of a chapter: a kind of finding with its places, or findings with a section each.
 
+use std::collections::BTreeSet;
+
 use super::grid::Grid;
 use super::{Block, Each, FlowLimits, Heading};
 use crate::RenderError;
 use crate::options::EvidenceDetail;
-use crate::view::{Chapter, FindingEntry, Proof, ProofLimit, Prose};
+use crate::view::{Chapter, FindingEntry, Proof, ProofLimit, Prose, location};
 use crate::words::Words;
 use scandeck_wire::contract::{EvidenceView, Risk};
 
@@ -101,16 +103,21 @@ impl ChapterWalk<'_> {
             "column.number",
             "column.risk",
             "column.target",
+            "column.location",
             "column.detail",
             "column.exploited",
             "column.verdict",
             "column.found",
         ];
         let mut grid = Grid::new(words, &keys);
+        let mut places = BTreeSet::new();
+        let mut is_repeated = false;
         for entry in self.chapter.entries(ProofLimit::NOTHING, 0) {
-            let (_, entry) = entry?;
+            let (found, entry) = entry?;
+            is_repeated |= !places.insert(entry.place.clone());
             let cells = [
                 entry.place,
+                location(&found.finding, words),
                 entry.detail,
                 entry.signals,
                 entry.verdict,
@@ -119,7 +126,11 @@ impl ChapterWalk<'_> {
             grid.numbered_row(entry.number, entry.risk, words, cells);
         }
         // The chapter says what all places have in common.
-        let grid = grid.without_constant(4).without_constant(3);
+        grid = grid.without_constant(5).without_constant(4);
+        // One target with several rows: the location tells them apart.
+        if !is_repeated {
+            grid = grid.without(3);
+        }
         grid.without_constant(1).pass(each)
     }
 

@@ -463,6 +463,7 @@ mod tests {
     use super::*;
     use crate::options::{ChapterKind, EvidenceDetail};
     use crate::{ReportData, ReportOptions};
+    use scandeck_wire::contract::Evidence;
 
     /// Headings and header rows of a report, in order.
     fn outline(data: &ReportData, in_full: usize) -> Vec<String> {
@@ -541,6 +542,26 @@ mod tests {
         assert_eq!(places(&input).unwrap(), "No.|Target|Found: 3");
         input.findings[0].finding.name = "Cookie without HttpOnly: cart".into();
         assert_eq!(places(&input).unwrap(), "No.|Target|Detail|Found: 3");
+    }
+
+    #[test]
+    fn findings_of_one_target_have_their_locations() {
+        let mut input = data(ChapterKind::Class);
+        for (at, found) in input.findings.iter_mut().enumerate() {
+            found.target = format!("host-{at}.test");
+            found.finding.name = "Directory listing".into();
+            found.finding.vuln_id = "listing".into();
+            found.finding.risk_level = Risk::Low;
+            let url = format!("https://host.test/{at}/");
+            found.finding.vuln_evidence = Evidence::table(&["URL"], [vec![url]]);
+        }
+        let places = |input: &ReportData| {
+            let all = outline(input, 100);
+            all.into_iter().find(|line| line.starts_with("No.|Target"))
+        };
+        assert_eq!(places(&input).unwrap(), "No.|Target|Found: 3");
+        input.findings[1].target = input.findings[0].target.clone();
+        assert_eq!(places(&input).unwrap(), "No.|Target|Location|Found: 3");
     }
 
     #[test]
