@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::words::Words;
-use scandeck_wire::contract::{EvidenceView, Finding};
+use scandeck_wire::contract::{Evidence, EvidenceView, Finding};
 use scandeck_wire::text::clean_for_print;
 
 /// The columns of evidence that name a place; the first one that a table has counts.
@@ -11,27 +11,31 @@ const COLUMNS: [&str; 4] = ["URL", "Page", "File", "Path"];
 /// Most places that a cell names.
 const NAMED: usize = 3;
 
-/// A line for each place, without the host; empty if the evidence names none.
-pub fn location(finding: &Finding, words: &Words) -> String {
-    let EvidenceView::Table { headers, rows } = finding.vuln_evidence.view().decoded() else {
-        return String::new();
+/// The places without the host, each once; none if the evidence names none.
+pub fn locations(evidence: &Evidence) -> Vec<String> {
+    let EvidenceView::Table { headers, rows } = evidence.view().decoded() else {
+        return Vec::new();
     };
     let position = |name: &str| headers.iter().position(|header| header == name);
     let Some(column) = COLUMNS.into_iter().find_map(position) else {
-        return String::new();
+        return Vec::new();
     };
     let cells = rows.iter().filter_map(|row| row.get(column));
     let mut seen = BTreeSet::new();
-    let places: Vec<&str> = cells
+    cells
         .map(|cell| without_host(cell.trim()))
         .filter(|place| !place.is_empty() && seen.insert(*place))
-        .collect();
-    let named = places.iter().take(NAMED);
-    let mut lines: Vec<String> = named
         .map(|place| clean_for_print(place).into_owned())
-        .collect();
-    if places.len() > NAMED {
-        lines.push(words.count(places.len() - NAMED, "noun.more_place"));
+        .collect()
+}
+
+/// The first places, a line each, and the number of others.
+pub fn location(finding: &Finding, words: &Words) -> String {
+    let mut lines = locations(&finding.vuln_evidence);
+    let more = lines.len().saturating_sub(NAMED);
+    if more > 0 {
+        lines.truncate(NAMED);
+        lines.push(words.count(more, "noun.more_place"));
     }
     lines.join("\n")
 }
@@ -48,7 +52,6 @@ fn without_host(address: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scandeck_wire::contract::Evidence;
 
     fn of(headers: &[&str], rows: &[&[&str]]) -> String {
         let owned = |row: &&[&str]| row.iter().map(|&cell| cell.to_owned()).collect();

@@ -25,7 +25,7 @@ use scandeck_wire::text::clean_for_print as clean;
 
 use entry::EntryStyle;
 pub use entry::FindingEntry;
-pub use location::location;
+pub use location::{location, locations};
 pub use overview::{ExploitedKind, Recommendation};
 pub use proof::{Proof, ProofLimit};
 pub use scope::ReportScope;
