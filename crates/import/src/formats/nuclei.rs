@@ -170,8 +170,8 @@ impl NucleiResult {
             .flat_map(|id| fields::cves(id))
             .collect();
         cves.extend(fields::cves(template));
-        let tags = info.tags.iter().flat_map(|tags| tags.split(','));
-        let tags: Vec<String> = tags.map(|tag| tag.trim().to_owned()).collect();
+        let words = info.tags.iter().flat_map(|tags| tags.split(','));
+        let tags: Vec<String> = words.map(|tag| tag.trim().to_owned()).collect();
         let classification = &info.classification;
         let mut entry = ImportEntry {
             vuln_id: match matcher {
