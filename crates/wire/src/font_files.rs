@@ -1,7 +1,7 @@
 //! The font files of this machine, for texts in scripts that no embedded font has.
 //!
 //! ```text
-//!   directories of fontconfig and macOS ─► paths, the usual styles first ─► bytes, one file at a time
+//!   directories of fontconfig and macOS ─► paths, usual styles first ─► bytes, file by file
 //! ```
 //!
 //! A reader that has what it needs stops early, so few files are read.

@@ -4,8 +4,8 @@
 //!   word ─► grapheme clusters ─► a face for each ─► runs ─► shaper ─► glyphs
 //! ```
 //!
-//! The embedded fonts come first, then those of this machine. A cluster that no font has becomes a box;
-//! the text behind it can still be copied and searched.
+//! The embedded fonts come first, then those of this machine. A cluster that no font has becomes a
+//! box; the text behind it can still be copied and searched.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
