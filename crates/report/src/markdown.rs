@@ -1,6 +1,6 @@
 //! Markdown of templates, as blocks for every page format: headings, paragraphs, lists, bold text,
-//! code and links. Emphasis (`*one*`, `_one_`) is bold too, because the fonts have no italics.
-//! HTML in it is text.
+//! code and links. Emphasis, one asterisk or underscore on each side, is bold too, because the fonts
+//! have no italics. HTML in it is text.
 
 use scandeck_wire::text::clean_text_for_print;
 
@@ -135,8 +135,8 @@ fn enclosed<'a>(text: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a 
         .filter(|(inside, _)| !inside.is_empty())
 }
 
-/// The text of `*text*` or `_text_` from a byte of a text, and the text after it. Marks inside a
-/// word, as in `snake_case`, are none.
+/// The text between two asterisks or underscores that begin at a byte, and the text after them.
+/// Marks inside a word, as in names of functions, are none.
 fn emphasised(text: &str, at: usize) -> Option<(&str, &str)> {
     let (before, rest) = text.split_at_checked(at)?;
     let mark = ["*", "_"].into_iter().find(|mark| rest.starts_with(mark))?;
