@@ -545,6 +545,24 @@ mod tests {
     }
 
     #[test]
+    fn port_that_is_in_the_place_is_no_detail() {
+        let mut input = data(ChapterKind::Class);
+        for (at, found) in input.findings.iter_mut().enumerate() {
+            found.finding.port = 8080 + at as i64;
+            found.finding.protocol = "tcp".into();
+            found.finding.name = format!("Open port: {}/tcp http", found.finding.port).into();
+            found.finding.vuln_id = "port".into();
+            found.finding.risk_level = Risk::Info;
+        }
+        let all = outline(&input, 100);
+        assert!(all.contains(&"No.|Target|Found: 3".to_owned()), "{all:#?}");
+        assert!(
+            all.contains(&"##1.1 api.test 8082/tcp".to_owned()),
+            "{all:#?}"
+        );
+    }
+
+    #[test]
     fn findings_of_one_target_have_their_locations() {
         let mut input = data(ChapterKind::Class);
         for (at, found) in input.findings.iter_mut().enumerate() {

@@ -363,7 +363,7 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
         match (scan.is_incomplete(), scan.num_finished_tests) {
             (true, done) => format!("{done} of {}", scan.num_tests),
             // An imported file does not name its tests.
-            (false, 0) => String::new(),
+            (false, 0) if scan.num_tests == 0 => String::new(),
             (false, done) => done.to_string(),
         },
         scan.tool_params
