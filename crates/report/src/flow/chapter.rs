@@ -12,6 +12,8 @@ use scandeck_wire::contract::{EvidenceView, Risk};
 
 /// Most columns of a table; evidence with more is written as text.
 const COLUMNS: usize = 8;
+/// Most earlier findings that a finding names.
+const EARLIER: usize = 4;
 
 /// A chapter on its way to the pages.
 pub struct ChapterWalk<'a> {
@@ -236,8 +238,14 @@ impl ChapterWalk<'_> {
             each(Block::Remark(&entry.cut))?;
         }
         if !entry.history.is_empty() {
-            let earlier = entry.history.join(", ");
-            let text = self.words.filled("text.earlier", &[&earlier]);
+            let mut earlier = entry.history.clone();
+            let more = earlier.len().saturating_sub(EARLIER);
+            if more > 0 {
+                // The appendix has all of them.
+                earlier.truncate(EARLIER);
+                earlier.push(self.words.count(more, "noun.more_time"));
+            }
+            let text = self.words.filled("text.earlier", &[&earlier.join(", ")]);
             each(Block::Remark(&text))?;
         }
         Ok(())

@@ -545,6 +545,29 @@ mod tests {
     }
 
     #[test]
+    fn finding_names_its_latest_earlier_findings_and_counts_the_others() {
+        let mut input = data(ChapterKind::Class);
+        input.options.history = true;
+        let earlier = input.findings[0].history[0].clone();
+        input.findings[0].history = vec![earlier; 9];
+        let document = Document::new(&input).unwrap();
+        let mut remarks = Vec::new();
+        let limits = FlowLimits {
+            in_full: 100,
+            proof: ProofLimit::ALL,
+        };
+        walk(&View::new(&document).unwrap(), limits, &mut |block| {
+            if let Block::Remark(text) = block {
+                remarks.push(text.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+        let named = remarks.iter().filter(|text| text.ends_with("5 more times"));
+        assert_eq!(named.count(), 1, "{remarks:#?}");
+    }
+
+    #[test]
     fn port_that_is_in_the_place_is_no_detail() {
         let mut input = data(ChapterKind::Class);
         for (at, found) in input.findings.iter_mut().enumerate() {
