@@ -47,7 +47,7 @@ pub fn with(missing: &BTreeSet<char>, files: impl Iterator<Item = Vec<u8>>) -> V
 /// The characters that a font can draw in a report.
 fn covered(font: &FontRef<'_>, wanted: &BTreeSet<char>) -> BTreeSet<char> {
     let licence = font.os2().map(|table| table.fs_type() & LICENCE);
-    if licence.is_ok_and(|licence| licence == RESTRICTED) {
+    if licence.is_ok_and(|bits| bits == RESTRICTED) {
         return BTreeSet::new();
     }
     let (characters, outlines) = (font.charmap(), font.outline_glyphs());
