@@ -5,6 +5,7 @@
 //!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to them only ─► ProofAnswer
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use url::Host;
 
 use super::{ClientResult, Error, ErrorKind};
 use scandeck_domain::proof::{ProofAnswer, ProofRequest};
+use scandeck_wire::body_text::{self, BodyHeaders};
 use scandeck_wire::contract::Shared;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -224,12 +226,24 @@ async fn read(mut response: Response) -> ProofAnswer {
             break true;
         }
     };
-    ProofAnswer {
+    let mut answer = ProofAnswer {
         status: Some(status),
         headers,
-        body: String::from_utf8_lossy(&body).into_owned().into(),
+        body: Shared::default(),
         is_cut,
-    }
+    };
+    answer.body = text_of(&answer, &body).into_owned().into();
+    answer
+}
+
+/// The body as text, as scans read it.
+fn text_of<'b>(answer: &ProofAnswer, body: &'b [u8]) -> Cow<'b, str> {
+    let header = |name| answer.header(name).unwrap_or_default();
+    let headers = BodyHeaders {
+        content_type: header("content-type"),
+        content_type_options: header("x-content-type-options"),
+    };
+    body_text::text(body, headers)
 }
 
 fn invalid(error: &dyn fmt::Display) -> Error {
@@ -273,6 +287,16 @@ mod tests {
         let agent = sent.headers["user-agent"].to_str().unwrap();
         assert!(agent.starts_with("scandeck/"), "{agent}");
         assert_eq!(sent.headers.len(), request.headers.len() + 1, "and host");
+    }
+
+    #[tokio::test]
+    async fn body_is_read_in_the_encoding_that_it_names() {
+        let server = MockServer::start().await;
+        let named = ResponseTemplate::new(200)
+            .set_body_raw(&b"Gr\xf6\xdfe"[..], "text/html; charset=iso-8859-1");
+        Mock::given(any()).respond_with(named).mount(&server).await;
+        let sent = send_proof(&planned(&server.uri()), &everywhere()).await;
+        assert_eq!(sent.unwrap().unwrap().body.as_str(), "Größe");
     }
 
     #[tokio::test]

@@ -45,9 +45,7 @@ use url::{Origin, Url};
 
 use self::session::ScanSession;
 use super::body::{self, BodyFault, ReadBody};
-use super::encoding;
 use super::exchange::SentHead;
-use super::header_values;
 use super::legacy_http::{LegacyHttp, TlsFailure, causes};
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::{HostLane, RequestPace};
@@ -58,6 +56,7 @@ use super::throttle::Throttle;
 use super::tolerant_http::{self, TolerantHttp, TolerantResponse, WireStream};
 use super::{PRODUCT, ScanOutcome};
 use crate::scope_check::is_this_host;
+use scandeck_wire::body_text::{self, BodyHeaders};
 use scandeck_wire::text::plural;
 
 /// Bytes of a body that are read.
@@ -150,30 +149,25 @@ impl HttpPage {
 
     /// The body as text, in the encoding that a browser would choose.
     pub fn text(&self) -> Cow<'_, str> {
-        let declared = header_values::charset(&self.header("content-type"));
-        encoding::decode(&self.body, declared.as_deref(), self.is_html())
+        let [kind, options] = self.body_headers();
+        body_text::text(&self.body, body_headers(&kind, &options))
     }
 
     /// The media type without parameters, in lower case; empty if there is none.
     pub fn media_type(&self) -> String {
-        header_values::media_type(&self.header("content-type"))
+        body_text::media_type(&self.header("content-type"))
     }
 
     /// Whether the content type is HTML; without a type, whether a browser would take the body for
     /// HTML.
     pub fn is_html(&self) -> bool {
-        match self.media_type().as_str() {
-            "text/html" | "application/xhtml+xml" => true,
-            "" | "*/*" | "unknown/unknown" | "application/unknown" => {
-                let is_sniffed = !self
-                    .header("x-content-type-options")
-                    .trim()
-                    .to_ascii_lowercase()
-                    .starts_with("nosniff");
-                is_sniffed && encoding::looks_like_html(&self.body)
-            }
-            _ => false,
-        }
+        let [kind, options] = self.body_headers();
+        body_text::is_html(&self.body, body_headers(&kind, &options))
+    }
+
+    /// Type and options of the body.
+    fn body_headers(&self) -> [Cow<'_, str>; 2] {
+        ["content-type", "x-content-type-options"].map(|name| self.header(name))
     }
 
     /// 200 or 206.
@@ -1015,6 +1009,13 @@ async fn tolerant_page(response: TolerantResponse, request: &WebRequest<'_>) -> 
         body: decoded.bytes,
         fault,
         request: Arc::clone(&request.sent),
+    }
+}
+
+fn body_headers<'h>(content_type: &'h str, content_type_options: &'h str) -> BodyHeaders<'h> {
+    BodyHeaders {
+        content_type,
+        content_type_options,
     }
 }
 
