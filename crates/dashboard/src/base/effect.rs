@@ -410,6 +410,8 @@ pub struct PlannedProof {
     pub workspace: Shared,
     pub request: ProofRequest,
     pub expected: ExpectedAnswer,
+    /// Whoever runs the dashboard allows payloads.
+    pub allow_active: bool,
 }
 
 /// The result of a call that succeeded.
