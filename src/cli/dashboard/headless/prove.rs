@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::findings::{is_named, not_found};
+use super::findings::named;
 use super::rows::FindingRows;
 use super::{HeadlessSession, decisions, exit, explain};
 use crate::cli::error::CliError;
@@ -110,15 +110,10 @@ pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<E
 
 /// The named rows, each finding once.
 fn select<'a>(rows: &'a FindingRows, ids: &[String]) -> anyhow::Result<Vec<&'a ExportRow>> {
+    let mut selected = named(&rows.all, ids)?;
+    // A finding of two workspaces has one key.
     let mut keys = HashSet::new();
-    let mut selected = Vec::new();
-    for id in ids {
-        let row = rows.all.iter().find(|row| is_named(row, id));
-        let row = row.ok_or_else(|| not_found(id))?;
-        if keys.insert(row.issue.key()) {
-            selected.push(row);
-        }
-    }
+    selected.retain(|row| keys.insert(row.issue.key()));
     Ok(selected)
 }
 
