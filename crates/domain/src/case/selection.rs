@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::chain::ChainObject;
 use crate::finding::FindingKey;
-use crate::oob::Token;
+use crate::oob::{Payload, Token};
 use crate::triage::{Assessment, Bundle, Change, Event, EventId, Issue, Subject, VerdictSource};
 use scandeck_wire::contract::{CaptureId, FindingId, LoggerId, ScanId, TargetId};
 
@@ -116,13 +116,18 @@ impl CaseSelection {
         }
     }
 
-    fn retain_requests(&self, bundle: &mut Bundle) {
+    /// The tokens of the payloads that were made for the findings.
+    pub fn tokens(&self, payloads: &[Arc<Payload>]) -> BTreeSet<Token> {
         let is_own = |key: FindingKey| self.keys.contains(&key);
-        bundle
-            .payloads
-            .retain(|payload| payload.finding.is_some_and(is_own));
-        let payloads = bundle.payloads.iter();
-        let tokens: BTreeSet<Token> = payloads.map(|payload| payload.token).collect();
+        let all = payloads.iter();
+        let own = all.filter(|payload| payload.finding.is_some_and(is_own));
+        own.map(|payload| payload.token).collect()
+    }
+
+    fn retain_requests(&self, bundle: &mut Bundle) {
+        let tokens = self.tokens(&bundle.payloads);
+        let is_own = |payload: &Arc<Payload>| tokens.contains(&payload.token);
+        bundle.payloads.retain(is_own);
         bundle.hits.retain(|hit| tokens.contains(&hit.token));
         let hits = bundle.hits.iter();
         let captured: BTreeSet<(LoggerId, CaptureId)> =
