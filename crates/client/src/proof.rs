@@ -89,9 +89,9 @@ pub async fn send_proof(
         .host()
         .ok_or_else(|| invalid(&"the address has no host"))?;
     let name = host.to_string();
-    let check = |host: &str, address: Option<IpAddr>| {
+    let check = |to: &str, address: Option<IpAddr>| {
         scope.check(&ProofDestination {
-            host,
+            host: to,
             address,
             has_payload: request.has_payload,
         })
