@@ -7,6 +7,7 @@ use scandeck_domain::triage::{Bundle, ListedFinding};
 use std::io;
 use std::sync::Arc;
 
+/// A case to be sealed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseRequest {
     /// The preferred name of the file.

@@ -285,7 +285,7 @@ impl Started {
 mod tests {
     use std::fs;
 
-    use scandeck_client::ClientSettings;
+    use scandeck_client::{ClientResult, ClientSettings};
     use secrecy::SecretString;
 
     use super::*;
