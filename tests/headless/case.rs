@@ -74,7 +74,7 @@ async fn case_of_a_finding_has_no_other_one() {
         "w.case",
         "--finding",
     ];
-    cli.does(&[&args[..], &[&id]].concat()).await;
+    cli.does(&[&args[..], &[id.as_str()]].concat()).await;
     cli.does(&["case", "verify", "w.case"]).await;
     let shown = cli.json(&["case", "show", "w.case"]).await;
     let entries = shown.as_array().unwrap();
