@@ -1,5 +1,5 @@
-//! The data from which the case of some findings is made. Their texts and the bodies of captures are
-//! read, so it is sealed off the UI thread.
+//! The data from which the case of some findings is made. Their texts and the bodies of captures
+//! are read, so it is sealed off the UI thread.
 
 use scandeck_domain::case::{CaseMaker, CaseSelection, SealedCase, case_events, seal};
 use scandeck_domain::oob::{ArchivedCapture, CaptureRecord};

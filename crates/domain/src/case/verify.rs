@@ -125,8 +125,8 @@ impl CaseFiles {
     }
 }
 
-/// Whether a file ends with the directory of two files, and without a comment. Of two files with one
-/// name, programs show another one than the one that is verified.
+/// Whether a file ends with the directory of two files, and without a comment. Of two files with
+/// one name, programs show another one than the one that is verified.
 fn ends_with_directory(file: &[u8]) -> bool {
     let Some(end) = file.last_chunk::<END>() else {
         return false;

@@ -108,8 +108,8 @@ fn is_other_language(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 }
 
 /// Whether most words of each page are in the other one, those of the markup included. The matched
-/// text does not count: a fix removes it, or encodes it. Of a page that the evidence has in part, the beginnings
-/// are compared.
+/// text does not count: a fix removes it, or encodes it. Of a page that the evidence has in part,
+/// the beginnings are compared.
 fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     let then = &expected.answer;
     if then.body == now.body {

@@ -75,8 +75,8 @@ pub(super) fn is_overridden(request: &FindingRequest) -> bool {
         || request.headers.iter().filter(|one| one.is_host()).count() > 1
 }
 
-/// Whether the URL has the address as it is written, apart from the coding of its characters. Parsing
-/// removes dots, and turns backslashes, so another address would be tested.
+/// Whether the URL has the address as it is written, apart from the coding of its characters.
+/// Parsing removes dots, and turns backslashes, so another address would be tested.
 pub(super) fn has_address(url: &Url, written: &str) -> bool {
     let path = after_host(written);
     let slash = if path.starts_with('/') { "" } else { "/" };

@@ -87,8 +87,8 @@ impl ProofRefusal {
 
 impl ProofRequest {
     /// The request of evidence that this tool reported; an unknown tool may have sent a payload. Of
-    /// the headers and parameters with credentials, only those in `send` are sent. Whether a payload
-    /// may be sent is decided later.
+    /// the headers and parameters with credentials, only those in `send` are sent. Whether a
+    /// payload may be sent is decided later.
     ///
     /// # Errors
     /// Why it is not sent again.

@@ -363,8 +363,9 @@ impl EarlierCorrelation {
         }
     }
 
-    /// The findings that have equal siblings. Which findings of other scans stand in for one of them
-    /// is known only after those of its asset were matched: once, because a report explains all.
+    /// The findings that have equal siblings. Which findings of other scans stand in for one of
+    /// them is known only after those of its asset were matched: once, because a report explains
+    /// all.
     fn siblings(&self) -> &HashMap<FindingKey, MatchedFinding> {
         self.siblings.get_or_init(|| {
             let issues = self.issues.items().iter();

@@ -13,8 +13,8 @@
 //! | `Set-Cookie` | never joined | each is a cookie (RFC 6265 §5.2) | – |
 //! | `Access-Control-Allow-*` | joined | the whole value, letter by letter (Fetch §4.9) | a list |
 //!
-//! `Content-Type` is read by `scandeck_wire::body_text`. The functions are pure; they take the lines
-//! of one header as text.
+//! `Content-Type` is read by `scandeck_wire::body_text`. The functions are pure; they take the
+//! lines of one header as text.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 //! so that their texts can be compared.
 //!
 //! ```text
-//!   Content-Type ─► media_type.rs: type, charset ─┬─► encoding.rs: byte order mark, charset, `meta` ─► text
+//!   Content-Type ─► media_type.rs: type, charset ─┬─► encoding.rs ─► text
 //!   first bytes of a body without a type ─────────┘
 //! ```
 

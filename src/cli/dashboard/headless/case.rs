@@ -1,5 +1,5 @@
-//! `scandeck case`: a workspace, or some findings, as a sealed timeline in one file, for a colleague,
-//! a customer or a court.
+//! `scandeck case`: a workspace, or some findings, as a sealed timeline in one file, for a
+//! colleague, a customer or a court.
 //!
 //! ```text
 //!   new: Bundle ─► events ─► seal ─► FILE, seal on standard output

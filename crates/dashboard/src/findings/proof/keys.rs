@@ -73,7 +73,7 @@ fn refuse(model: &mut Model, refusal: ProofRefusal) {
     let words = match refusal {
         ProofRefusal::NoRequest => format!("nothing to send: {reason}"),
         ProofRefusal::Payload => format!(
-            "not sent: {reason}: start scandeck with `--allow-active` · {copy} copies a curl command"
+            "not sent: {reason}: start with `--allow-active` · {copy} copies a curl command"
         ),
         _ => format!("not sent: {reason} · {copy} copies a curl command"),
     };

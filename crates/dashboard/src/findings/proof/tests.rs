@@ -127,9 +127,7 @@ fn payload_needs_the_flag_of_the_person_and_the_prompt_names_the_other_permissio
     let mut without = app(attack);
     assert_eq!(without.calls("P"), []);
     assert!(
-        without
-            .notices()
-            .contains("start scandeck with `--allow-active`")
+        without.notices().contains("start with `--allow-active`")
             && without.notices().contains("copies a curl command"),
         "{}",
         without.notices()

@@ -589,8 +589,8 @@ impl Model {
         arm_card_guard(self);
     }
 
-    /// Whether a decision on these decides the current card. A command can decide others too, and the
-    /// explanation of a finding one of several.
+    /// Whether a decision on these decides the current card. A command can decide others too, and
+    /// the explanation of a finding one of several.
     pub(crate) fn decides_card(&self, ids: &[IssueId]) -> bool {
         let Some(review) = self.reviewing() else {
             return false;

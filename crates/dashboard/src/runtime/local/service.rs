@@ -138,8 +138,9 @@ pub fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, LocalErr
 }
 
 /// Which targets are in the scope file of a data directory, which may be missing. Proofs are sent
-/// from this machine, also while the findings are those of another service. A request that may carry
-/// a payload needs an active entry, and whoever runs the program allows it (`--allow-active`).
+/// from this machine, also while the findings are those of another service. A request that may
+/// carry a payload needs an active entry, and whoever runs the program allows it
+/// (`--allow-active`).
 ///
 /// # Errors
 /// When the directory cannot be read.
