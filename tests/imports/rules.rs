@@ -31,7 +31,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "wire",
-        "contract data_format text login input_files recurrence < base_dirs secret_names sqlite < font_files",
+        "body_text contract data_format text login input_files recurrence < base_dirs secret_names sqlite < font_files",
     ),
 ];
 

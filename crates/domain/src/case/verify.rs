@@ -11,6 +11,10 @@ use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, VERSION, digest};
 
 /// Bytes of a file in the archive.
 const MAX_BYTES: u64 = 2 << 30;
+/// Bytes at the end of an archive without a comment: signature, disks, entries, place of the
+/// directory, length of the comment.
+const END: usize = 22;
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
 /// A case whose entries fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,8 +114,19 @@ impl CaseFiles {
             let name = String::from_utf8_lossy(name).into_owned();
             return Err(CaseFault::ForeignFile(name));
         }
+        if !ends_with_directory(file) {
+            return Err(no_case(
+                &"the archive has more than two files, or data after them",
+            ));
+        }
+        let directory = archive.central_directory_start();
+        let mut end = 0;
         let mut read = |name: &str| {
             let member = archive.by_name(name).map_err(|error| no_case(&error))?;
+            if member.header_start() != end {
+                return Err(no_case(&"the archive has data between its files"));
+            }
+            end = member.data_start().unwrap_or_default() + member.compressed_size();
             let mut bytes = Vec::new();
             let mut limited = member.take(MAX_BYTES);
             limited
@@ -121,8 +136,28 @@ impl CaseFiles {
         };
         let timeline = String::from_utf8(read(TIMELINE)?).map_err(|error| no_case(&error))?;
         let page = read(PAGE)?;
-        Ok(Self { timeline, page })
+        match end == directory {
+            true => Ok(Self { timeline, page }),
+            false => Err(no_case(&"the archive has data after its files")),
+        }
     }
+}
+
+/// Whether a file ends with the directory of two files, and without a comment. Of two files with
+/// one name, programs show another one than the one that is verified.
+fn ends_with_directory(file: &[u8]) -> bool {
+    let Some(end) = file.last_chunk::<END>() else {
+        return false;
+    };
+    let short = |at: usize| u16::from_le_bytes([end[at], end[at + 1]]);
+    let long = |at: usize| u32::from_le_bytes([end[at], end[at + 1], end[at + 2], end[at + 3]]);
+    let (length, start) = (long(12), long(16));
+    // A larger archive has these numbers elsewhere.
+    let is_large = start == u32::MAX;
+    end.starts_with(END_SIGNATURE)
+        && short(10) == 2
+        && short(20) == 0
+        && (is_large || u64::from(start) + u64::from(length) == (file.len() - END) as u64)
 }
 
 #[cfg(test)]
@@ -254,6 +289,24 @@ mod tests {
         assert_eq!(verify(&archive(&with_more)).unwrap_err(), foreign);
     }
 
+    /// An archive with two pages of one name.
+    fn with_two_pages() -> Vec<u8> {
+        let (lines, page) = contents();
+        let timeline = lines.join("\n");
+        let mut file = archive(&[
+            (TIMELINE, timeline.as_str()),
+            ("index.htmX", "all fixed"),
+            (PAGE, &page),
+        ]);
+        let names = file.windows(PAGE.len()).enumerate();
+        let others = names.filter(|(_, word)| *word == b"index.htmX");
+        let places: Vec<usize> = others.map(|(at, _)| at).collect();
+        for at in places {
+            file[at..at + PAGE.len()].copy_from_slice(PAGE.as_bytes());
+        }
+        file
+    }
+
     #[test]
     fn case_of_a_later_version_is_refused_with_both_numbers() {
         let later = json!({"digest": "", "entry": {"kind": "thought", "data": {"format": 2}}});
@@ -271,6 +324,14 @@ mod tests {
         let prefixed = [b"data".as_slice(), &case.file].concat();
         for file in [b"PK".as_slice(), cut, &without_page, &prefixed] {
             assert!(matches!(verify(file), Err(CaseFault::NoCase(_))));
+        }
+        let after = [case.file.as_slice(), b"data"].concat();
+        let mut with_comment = case.file.clone();
+        let at = with_comment.len() - 2;
+        with_comment[at] = 4;
+        with_comment.extend(b"data");
+        for file in [after, with_comment, with_two_pages()] {
+            assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
         }
         let empty = archive(&[(TIMELINE, ""), (PAGE, "")]);
         assert_eq!(verify(&empty).unwrap_err(), CaseFault::Cut);

@@ -71,7 +71,7 @@ use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::runs::worker;
 use crate::runs::worker::{Runner, WorkerParts};
 use crate::scope::Pattern;
-use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+use crate::scope_check::{ActiveUse, ScopeCheck, ScopeCheckSettings};
 use crate::settings::{NodeRole, Settings};
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
@@ -615,6 +615,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
         allow_active: settings.allow_active,
+        active_use: ActiveUse::Scans,
         allow_targets: settings
             .allow_targets
             .iter()

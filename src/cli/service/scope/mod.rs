@@ -83,7 +83,8 @@ struct Terms {
     /// Last day (UTC) on which the target may be scanned
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
     until: Option<Date>,
-    /// Permit active tools too, which send attacks; the service needs `serve --allow-active`
+    /// Permit active tools, which send attacks, and proofs with payloads; both also need
+    /// `--allow-active`
     #[arg(long)]
     active: bool,
     /// Scan the target from this place only, by its workers (`scandeck worker`)
