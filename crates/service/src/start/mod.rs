@@ -467,6 +467,10 @@ fn app_state(
     keys: ServiceKeys,
     logger_base: &Url,
 ) -> AppState {
+    let lease = match store.is_file() {
+        true => NodeLease::alone(),
+        false => NodeLease::new(settings.lease),
+    };
     AppState {
         store,
         scope_check,
@@ -486,7 +490,7 @@ fn app_state(
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Arc::default(),
-        lease: Arc::new(NodeLease::new(settings.lease)),
+        lease: Arc::new(lease),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
         imports: Notify::new(),
