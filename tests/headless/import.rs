@@ -169,6 +169,41 @@ async fn imported_file_is_scans_once_and_passes_the_gate() {
 }
 
 #[tokio::test]
+async fn command_says_why_a_file_became_no_scan() {
+    let cli = CliFixture::new().await;
+    let nameless = "Title,Severity,Description\nOld library,High,Outdated\n";
+    fs::write(cli.home.path().join("a.csv"), nameless).unwrap();
+    fs::write(cli.home.path().join("empty.jsonl"), "").unwrap();
+
+    let skipped = cli.run(&["import", "a.csv"]).await;
+    assert_eq!(skipped.code, 1, "{skipped:?}");
+    for line in [
+        "skipped   1 result: no target named",
+        "not stored: every result was skipped",
+    ] {
+        assert!(skipped.out.contains(line), "{line}: {skipped:?}");
+    }
+    let lines = cli.does(&["import", "a.csv", "--target", "a.test"]).await;
+    assert!(lines.contains(", new target"), "{lines}");
+    let lines = cli.does(&["import", "a.csv", "--target", "a.test"]).await;
+    assert!(
+        lines.contains("imported before") && !lines.contains("new target"),
+        "{lines}"
+    );
+
+    let unnamed = cli.run(&["import", "empty.jsonl"]).await;
+    assert_eq!(unnamed.code, 1, "{unnamed:?}");
+    assert!(unnamed.out.contains("name its format"), "{unnamed:?}");
+    let empty = ["import", "--format", "nuclei", "empty.jsonl"];
+    let lines = cli.does(&empty).await;
+    assert!(lines.contains("stored    nothing: no results"), "{lines}");
+    let with_target = [&empty[..], &["--target", "a.test"]].concat();
+    let lines = cli.does(&with_target).await;
+    assert!(lines.contains("1 scan with 0 findings"), "{lines}");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn standard_input_is_imported_for_one_target() {
     let cli = CliFixture::new().await;
     let mut command = cli.command(&["import", "-", "--target", "shop.test", "--json"]);

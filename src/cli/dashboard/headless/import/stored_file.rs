@@ -11,6 +11,8 @@ use scandeck_wire::text::plural;
 
 /// Scans of an import that the lines name.
 const SHOWN_SCANS: usize = 20;
+const NOTHING_TO_STORE: &str =
+    "  stored    nothing: no results, and no target named; --target names one";
 
 /// A file of the command line, and what the service stored of it.
 #[derive(Serialize)]
@@ -73,7 +75,7 @@ impl StoredFile {
             if imported.scans.is_empty() && had_findings && !is_repeated {
                 let why = import.message.to_string();
                 let why = Some(why).filter(|why| !why.is_empty());
-                let why = why.unwrap_or_else(|| "nothing was stored".to_owned());
+                let why = why.unwrap_or_else(|| "every result was skipped".to_owned());
                 preview.error = preview.error.or(Some(why));
             }
             Self {
@@ -108,6 +110,9 @@ impl StoredFile {
         {
             return out.line(&format!("  not stored: {why}"));
         }
+        if self.scans.is_empty() && !self.is_repeated {
+            return out.line(NOTHING_TO_STORE);
+        }
         let scans = plural(self.scans.len(), "scan");
         let count: i64 = self.scans.iter().map(|scan| scan.findings).sum();
         let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
@@ -120,10 +125,9 @@ impl StoredFile {
         for scan in self.scans.iter().take(SHOWN_SCANS) {
             let (id, name) = (scan.id, &scan.target_name);
             let count = plural(usize::try_from(scan.findings).unwrap_or(0), "finding");
-            let new = if scan.is_new_target {
-                ", new target"
-            } else {
-                ""
+            let new = match scan.is_new_target && !self.is_repeated {
+                true => ", new target",
+                false => "",
             };
             out.line(&format!("  scan {id}: {name}, {count}{new}"))?;
         }
