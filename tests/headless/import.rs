@@ -235,8 +235,26 @@ async fn foreign_service_receives_confirmed_findings_in_its_form() {
     assert!(
         stored
             .err
-            .contains("takes no result files of other scanners"),
+            .contains("takes no result files of other scanners")
+            && stored.err.contains("--to-service")
+            && stored.err.contains("--local"),
         "{stored:?}"
+    );
+    fs::write(
+        home.path().join("nameless.csv"),
+        "Title,Severity,Description\nOld library,High,Outdated\n",
+    )
+    .unwrap();
+    let counted = at(
+        &server,
+        home.path(),
+        &["--to-service", "a.jsonl", "nameless.csv"],
+    );
+    let counted = counted.await;
+    assert!(
+        counted.err.contains("not sent: 2 findings")
+            && counted.out.contains("not sent  1 finding: no target named"),
+        "{counted:?}"
     );
     let unconfirmed = at(&server, home.path(), &["--to-service", "a.jsonl"]).await;
     assert_eq!(unconfirmed.code, 2, "{unconfirmed:?}");

@@ -21,6 +21,7 @@ use clap::Args;
 use super::findings::table;
 use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
+use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json, print_previews};
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
@@ -30,6 +31,9 @@ use scandeck_wire::contract::ScanId;
 use scandeck_wire::contract::import::{FileImport, ImportState, NewImport};
 use scandeck_wire::text::io_cause;
 use stored_file::StoredFile;
+
+/// The remedy where a service has no imports.
+const OTHER_WAYS: &str = "--to-service sends the findings alone; with --local, the service on this machine stores the file";
 
 /// How often a terminal shows how much of a file was sent.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -184,6 +188,9 @@ impl ImportRuns {
                 let why = error.to_string();
                 let unsent = |preview| StoredFile::refused(preview, &why);
                 return Ok(file.previews.into_iter().map(unsent).collect());
+            }
+            Err(error) if error.kind == ErrorKind::NotOffered => {
+                return Err(CliError::new(error, OTHER_WAYS).into());
             }
             Err(error) => return Err(error.into()),
         };
