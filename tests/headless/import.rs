@@ -169,6 +169,30 @@ async fn imported_file_is_scans_once_and_passes_the_gate() {
 }
 
 #[tokio::test]
+async fn later_import_says_what_is_new_absent_and_reappeared() {
+    let cli = CliFixture::new().await;
+    let import = async |name: &str, templates: [&str; 2], hour: u32| {
+        let line = |template: &str| {
+            format!(
+                r#"{{"template-id":"{template}","info":{{"name":"{template}","severity":"low"}},"type":"http","host":"https://shop.test","matched-at":"https://shop.test/{template}","timestamp":"2026-03-01T{hour:02}:00:00Z"}}"#
+            )
+        };
+        let lines = templates.map(line).join("\n");
+        fs::write(cli.home.path().join(name), lines).unwrap();
+        cli.does(&["import", "--complete", name]).await
+    };
+    let first = import("1.jsonl", ["a", "b"], 8).await;
+    assert!(!first.contains(" new\n"), "the target is new: {first}");
+    let second = import("2.jsonl", ["a", "c"], 9).await;
+    assert!(second.ends_with(": 1 new, 1 absent\n"), "{second}");
+    let third = import("3.jsonl", ["a", "b"], 10).await;
+    assert!(third.ends_with(": 1 reappeared, 1 absent\n"), "{third}");
+    let again = cli.json(&["import", "3.jsonl"]).await;
+    assert!(again["files"][0].get("changes").is_none(), "{again}");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn command_says_why_a_file_became_no_scan() {
     let cli = CliFixture::new().await;
     let nameless = "Title,Severity,Description\nOld library,High,Outdated\n";

@@ -19,7 +19,9 @@ use scandeck_domain::triage::{
     StoredSettings, TriageState, correlate, tool_name,
 };
 use scandeck_report::ReportScan;
-use scandeck_wire::contract::{Scan, ScanId, Shared, Stamp, Target, Workspace, WorkspaceId};
+use scandeck_wire::contract::{
+    Scan, ScanId, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId,
+};
 
 /// The local day, on which decisions expire.
 pub fn today() -> Date {
@@ -95,6 +97,45 @@ impl FindingRows {
         let mut rows = Self::empty(session).await?;
         rows.read(session, &session.client()?.get_workspace(id).await?)
             .await?;
+        Ok(rows)
+    }
+
+    /// Loads the rows of some targets of a workspace.
+    ///
+    /// # Errors
+    /// Those of the service.
+    pub async fn load_targets(
+        session: &HeadlessSession,
+        workspace: WorkspaceId,
+        targets: &BTreeSet<TargetId>,
+    ) -> anyhow::Result<Self> {
+        let mut rows = Self::empty(session).await?;
+        let client = session.client()?;
+        let mut lists = ListedWorkspace {
+            workspace: client.get_workspace(workspace).await?.name,
+            findings: Vec::new(),
+            scans: Vec::new(),
+            targets: Vec::new(),
+        };
+        for &id in targets {
+            let findings_of = FindingQuery {
+                target_id: Some(id),
+                ..FindingQuery::default()
+            };
+            let findings = client.list_findings(&findings_of).await?;
+            let scans_of = ScanQuery {
+                target_id: Some(id),
+                ..ScanQuery::default()
+            };
+            let scans = client.list_all_scans(&scans_of).await?;
+            let target = client.get_target(id).await?;
+            lists
+                .findings
+                .extend(findings.into_iter().map(IntoRow::into_row));
+            lists.scans.extend(scans.into_iter().map(Arc::new));
+            lists.targets.push(Arc::new(target));
+        }
+        rows.add(session, lists).await?;
         Ok(rows)
     }
 

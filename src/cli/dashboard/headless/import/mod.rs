@@ -2,10 +2,11 @@
 //! finished scans.
 //!
 //! ```text
-//!   file ─► preview ─► POST /imports ─► until it has ended ─► scans ─► --fail-on ─► exit code
+//!   file ─► preview ─► POST /imports ─► its end ─► scans ─► changes ─► --fail-on ─► exit code
 //!             └─► --to-service: `to_service`, findings in the form of the hosted service
 //! ```
 
+mod changes;
 mod stored_file;
 mod to_service;
 
@@ -113,6 +114,12 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
             stored.iter().try_for_each(|file| file.print(session))?;
         }
         run.files.extend(stored);
+    }
+    changes::compare(session, &mut run.files).await?;
+    if !session.out.json {
+        run.files
+            .iter()
+            .try_for_each(|file| file.print_changes(session))?;
     }
     let matched = match &args.service.fail_on {
         Some(query) => run.gate(session, query).await?,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::changes::ImportChanges;
 use crate::cli::dashboard::headless::HeadlessSession;
 use scandeck_import::{FilePreview, SkippedEntries};
 use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan};
@@ -10,7 +11,7 @@ use scandeck_wire::contract::{ImportId, Risk};
 use scandeck_wire::text::plural;
 
 /// Scans of an import that the lines name.
-const SHOWN_SCANS: usize = 20;
+pub const SHOWN_SCANS: usize = 20;
 const NOTHING_TO_STORE: &str =
     "  stored    nothing: no results, and no target named; --target names one";
 
@@ -25,6 +26,9 @@ pub struct StoredFile {
     /// The same file was imported before; the scans are those of then.
     is_repeated: bool,
     pub scans: Vec<ImportedScan>,
+    /// Of the scans of targets that were there before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ImportChanges>,
     /// Results that only the service skipped.
     #[serde(skip)]
     skipped_there: Vec<SkippedEntries>,
@@ -40,6 +44,7 @@ impl StoredFile {
             import_id: None,
             is_repeated: false,
             scans: Vec::new(),
+            changes: Vec::new(),
             skipped_there: Vec::new(),
             matched: None,
         }
@@ -80,6 +85,7 @@ impl StoredFile {
             }
             Self {
                 scans: imported.scans.clone(),
+                changes: Vec::new(),
                 preview,
                 import_id: Some(import.id),
                 is_repeated,
@@ -88,6 +94,18 @@ impl StoredFile {
             }
         };
         previews.into_iter().enumerate().map(pair).collect()
+    }
+
+    /// The new scans of targets that were there before.
+    pub fn later_scans(&self) -> impl Iterator<Item = &ImportedScan> {
+        let is_later = move |scan: &&ImportedScan| !scan.is_new_target && !self.is_repeated;
+        self.scans.iter().filter(is_later)
+    }
+
+    /// Prints what the scans changed.
+    pub fn print_changes(&self, session: &HeadlessSession) -> anyhow::Result<()> {
+        let mut changes = self.changes.iter();
+        changes.try_for_each(|one| session.out.line(&one.words()))
     }
 
     /// Prints what the service stored.
