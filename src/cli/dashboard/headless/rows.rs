@@ -129,9 +129,9 @@ impl FindingRows {
             };
             let scans = client.list_all_scans(&scans_of).await?;
             let target = client.get_target(id).await?;
-            lists
-                .findings
-                .extend(findings.into_iter().map(IntoRow::into_row));
+            let findings: Vec<Arc<ListedFinding>> =
+                findings.into_iter().map(IntoRow::into_row).collect();
+            lists.findings.extend(findings);
             lists.scans.extend(scans.into_iter().map(Arc::new));
             lists.targets.push(Arc::new(target));
         }
