@@ -134,6 +134,7 @@ fn allow(
     let file = scope_file(&dir);
     let replaced = file.add(entries(targets, terms))?;
     report::added("allowed", &file, targets, &replaced);
+    report::permitted_attacks(terms.active);
     report::warn_of_metadata(targets);
     report::warn_of_denials(&file, targets)?;
     let flag = if terms.active { " --active" } else { "" };

@@ -28,6 +28,13 @@ pub fn added(verb: &str, file: &ScopeFile, targets: &[Pattern], replaced: &[Repl
     note!("{subject} {verb} in {}", file.path().display());
 }
 
+/// Prints that new entries permit active tools.
+pub fn permitted_attacks(is_active: bool) {
+    if is_active {
+        note!("active tools, which send attacks, permitted; the service needs `--allow-active`");
+    }
+}
+
 /// Prints the removed entries.
 pub fn removed(file: &ScopeFile, removed: &ScanScope) {
     let named = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);
