@@ -100,9 +100,13 @@ impl<F: FnMut(ImportEntry) -> ControlFlow<()>> ImportSink for F {
 /// Why no result of a file was read.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    #[error("the file is empty; if a scan without results wrote it, name its format with --format")]
+    #[error(
+        "the file is empty; if a scan without results wrote it, name its format: `scandeck import --format NAME`"
+    )]
     Empty,
-    #[error("the format is not recognised; name it with --format if docs/imports.md lists it")]
+    #[error(
+        "the format is not recognised; if docs/imports.md lists it, name it: `scandeck import --format NAME`"
+    )]
     Unknown,
     #[error("no format is called {0}; choose one of: {known}", known = formats::names())]
     NoFormat(String),

@@ -9,7 +9,6 @@ use scandeck_client::{
 };
 use scandeck_domain::oob::unattributed;
 use scandeck_domain::proof::FindingProof;
-use scandeck_wire::contract::import::ImportState;
 use scandeck_wire::contract::scan::ONLY_TESTS;
 use scandeck_wire::contract::{NewScan, ReportId, ScanCreated, Shared, WordlistId};
 use scandeck_wire::text;
@@ -141,9 +140,10 @@ async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Prob
     let upload = result_files::upload(file)?;
     let begun = client.create_import(&file.new, &upload).await?;
     let ended = client.ended_import(begun).await?;
-    match ended.state {
-        ImportState::Finished => Ok(CallAnswer::Imported(Box::new(ended))),
-        _ => Err(Problem::local(ended.message.to_string())),
+    // The form remains, so that a target can be typed.
+    match ended.is_stored() {
+        true => Ok(CallAnswer::Imported(Box::new(ended))),
+        false => Err(Problem::local(ended.message.to_string())),
     }
 }
 

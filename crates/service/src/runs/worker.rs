@@ -268,7 +268,7 @@ async fn run(
     Ok(match (cause, outcome) {
         (Some(Cause::Superseded), _) => None,
         (Some(Cause::TimeLimit), _) => {
-            let why = format!("max_scan_time ({minutes} min) exceeded");
+            let why = format!("time limit of {minutes} min exceeded");
             Some(results.cut_short(ScanStatus::TimedOut, &why))
         }
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => Some(AttemptEnd::Shutdown),

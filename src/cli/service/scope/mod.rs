@@ -140,6 +140,7 @@ async fn allow(
     let scope = ServiceScope::new(&dir);
     let replaced = scope.add(entries(targets, terms)).await?;
     report::added("allowed", &scope, targets, &replaced);
+    report::permitted_attacks(terms.active);
     report::warn_of_metadata(targets);
     report::warn_of_denials(&scope.load().await?.deny, targets);
     let flag = if terms.active { " --active" } else { "" };

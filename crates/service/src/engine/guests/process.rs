@@ -322,7 +322,9 @@ fn command(program: &Path, args: &[String]) -> Command {
         .current_dir("/")
         .env_clear()
         .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
-        .env("LC_ALL", "C");
+        .env("LC_ALL", "C")
+        // Python keeps the messages for a pipe back, and a silent scan looks stalled.
+        .env("PYTHONUNBUFFERED", "1");
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -475,6 +477,7 @@ mod tests {
             "the environment is not inherited: {}",
             output.text
         );
+        assert!(output.text.contains("PYTHONUNBUFFERED=1"));
     }
 
     #[tokio::test]

@@ -118,6 +118,9 @@ impl ReadRow for QueuedImport {
     }
 }
 
+/// The SHA-256 of an empty file.
+const EMPTY_FILE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 const SELECT: &str = "SELECT id, workspace_id, state, file_name, digest, imported_by, created_at, message, same_as, files
     FROM imports WHERE state <> 'receiving'";
 
@@ -331,10 +334,14 @@ impl Store {
 }
 
 /// The earlier import that has stored the same file with the same choices, and still has scans.
+/// Empty files are equal, but each is the result of another scan.
 async fn earlier_import(
     change: &mut WriteTransaction,
     import: &QueuedImport,
 ) -> StoreResult<Option<ImportId>> {
+    if import.digest == EMPTY_FILE {
+        return Ok(None);
+    }
     let earlier: Option<i64> = sql(
         "SELECT id FROM imports WHERE digest = $1 AND workspace_id = $2 AND target_name = $3 AND format = $4 AND id <> $5
             AND state = 'finished' AND EXISTS (SELECT 1 FROM scans WHERE scans.import_id = imports.id)
