@@ -11,6 +11,10 @@ use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, digest};
 /// Bytes of a file in the archive.
 const MAX_BYTES: u64 = 2 << 30;
 
+/// Bytes of the end of an archive without a comment, which begins with the mark.
+const ARCHIVE_END: usize = 22;
+const END_MARK: &[u8] = b"PK\x05\x06";
+
 /// A case whose entries fit together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerifiedCase {
@@ -63,6 +67,10 @@ fn entry_of(line: &str, number: usize, seal: &mut String) -> Result<CaseEntry, C
     if sealed.digest != digest(sealed.entry.get().as_bytes()) {
         return Err(misfit("its digest is another one"));
     }
+    // Nothing beside the entry has a digest.
+    if line != SealedLine::written(&sealed.digest, sealed.entry.get()) {
+        return Err(misfit("its line has other data"));
+    }
     let entry: CaseEntry =
         serde_json::from_str(sealed.entry.get()).map_err(|_| misfit("it is no entry"))?;
     if entry.previous != *seal {
@@ -87,6 +95,15 @@ impl CaseFiles {
         if archive.offset() > 0 {
             return Err(no_case(&"other data comes before the archive"));
         }
+        let end = file.len().saturating_sub(ARCHIVE_END);
+        if !file[end..].starts_with(END_MARK) {
+            return Err(no_case(&"other data comes after the archive"));
+        }
+        // Of two files with one name, or a file beside the directory, other programs may show the
+        // one that was not verified.
+        archive
+            .validate_header_consistency()
+            .map_err(|error| no_case(&error))?;
         let is_known = |name: &&[u8]| [TIMELINE, PAGE].iter().any(|one| one.as_bytes() == *name);
         if let Some(name) = archive.file_names_raw().find(|name| !is_known(name)) {
             let name = String::from_utf8_lossy(name).into_owned();
@@ -234,6 +251,50 @@ mod tests {
         ];
         let foreign = CaseFault::ForeignFile("notes.txt".to_owned());
         assert_eq!(verify(&archive(&with_more)).unwrap_err(), foreign);
+    }
+
+    #[test]
+    fn data_beside_the_entries_is_named() {
+        let (lines, page) = contents();
+        for (from, to) in [
+            ("}", ",\"note\":\"forged\"}"),
+            ("{\"digest\"", "{\"note\":1,\"digest\""),
+            ("\"entry\":", "\"entry\": "),
+        ] {
+            let mut changed = lines.clone();
+            let at = match from {
+                "}" => changed[1].rfind(from).unwrap(),
+                _ => changed[1].find(from).unwrap(),
+            };
+            changed[1].replace_range(at..at + from.len(), to);
+            let reason = "its line has other data";
+            assert_eq!(
+                fault_of(&changed, &page),
+                CaseFault::Entry { number: 2, reason }
+            );
+        }
+        let case = sealed();
+        let appended = [case.file.as_slice(), b"data"].concat();
+        let end = "other data comes after the archive".to_owned();
+        assert_eq!(verify(&appended).unwrap_err(), CaseFault::NoCase(end));
+    }
+
+    /// The archive with another page before that of the case, which no reader of directories shows.
+    #[test]
+    fn second_page_is_no_case() {
+        let (lines, page) = contents();
+        let timeline: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        // The names have one length, so that the positions remain.
+        let mut file = archive(&[
+            ("other.html", "forged"),
+            (PAGE, &page),
+            (TIMELINE, &timeline),
+        ]);
+        let find = |file: &[u8]| file.windows(10).position(|name| name == b"other.html");
+        while let Some(at) = find(&file) {
+            file[at..at + 10].copy_from_slice(PAGE.as_bytes());
+        }
+        assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
     }
 
     #[test]
