@@ -162,8 +162,8 @@ fn order_of_members_changes_nothing() {
     }
     assert!(compared > 10);
     let site = json!({"site": [{"alerts": [{"pluginid": "1", "name": "n"}], "@name": "https://shop.test"}]});
-    let entry = &complete(&site.to_string(), 1).entries[0];
-    assert_eq!(entry.target.as_ref().unwrap().name, "https://shop.test");
+    let entry = complete(&site.to_string(), 1).entries.remove(0);
+    assert_eq!(entry.target.unwrap().name, "https://shop.test");
 }
 
 #[test]
