@@ -154,8 +154,8 @@ impl TargetPlace {
     }
 }
 
-/// A URL without the zone of its IPv6 address, `%25eth0` or `%eth0`, which has no meaning on another
-/// machine (RFC 6874).
+/// A URL without the zone of its IPv6 address, `%25eth0` or `%eth0`, which has no meaning on
+/// another machine (RFC 6874).
 fn without_zone(url: &str) -> Cow<'_, str> {
     let Some((before, host)) = url.split_once("://[") else {
         return Cow::Borrowed(url);

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A taken value is checked JSON, so that a value of another shape is one odd entry and not the end
-//! of the file. Values that are not taken are read over without recursion. Small errors are repaired
-//! before (`mend`).
+//! of the file. Values that are not taken are read over without recursion. Small errors are
+//! repaired before (`mend`).
 
 mod objects;
 
