@@ -1,6 +1,6 @@
 //! Compares a case file with its digests.
 
-use std::io::{Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -47,7 +47,6 @@ pub enum CaseFault {
 /// The first entry that does not fit, or what is missing.
 pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     let files = CaseFiles::read(file)?;
-    require_known_format(&files.timeline)?;
     let mut entries: Vec<CaseEntry> = Vec::new();
     let mut seal = String::new();
     for (line, number) in files.timeline.lines().zip(1..) {
@@ -64,14 +63,15 @@ pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     }
 }
 
-/// The number is read before everything else: a later format may have other kinds of entries. A
-/// case of before the number has none.
-fn require_known_format(timeline: &str) -> Result<(), CaseFault> {
-    let first: Option<Value> = timeline
-        .lines()
-        .next()
-        .and_then(|line| serde_json::from_str(line).ok());
-    let number = first.and_then(|line| line["entry"]["data"]["format"].as_u64());
+/// The number is read before everything else: a later format may have other files and entries.
+fn require_known_format(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), CaseFault> {
+    let number = archive.by_name(TIMELINE).ok().and_then(|timeline| {
+        let mut first = String::new();
+        let mut lines = BufReader::new(timeline.take(MAX_BYTES));
+        lines.read_line(&mut first).ok()?;
+        let line: Value = serde_json::from_str(&first).ok()?;
+        line["entry"]["data"]["format"].as_u64()
+    });
     match number {
         Some(number) if number > VERSION.into() => Err(CaseFault::Newer(number)),
         _ => Ok(()),
@@ -84,6 +84,10 @@ fn entry_of(line: &str, number: usize, seal: &mut String) -> Result<CaseEntry, C
     let sealed: SealedLine = serde_json::from_str(line).map_err(|_| misfit("it is no entry"))?;
     if sealed.digest != digest(sealed.entry.get().as_bytes()) {
         return Err(misfit("its digest is another one"));
+    }
+    // Nothing beside the entry has a digest.
+    if line != SealedLine::written(&sealed.digest, sealed.entry.get()) {
+        return Err(misfit("its line has other data"));
     }
     let entry: CaseEntry =
         serde_json::from_str(sealed.entry.get()).map_err(|_| misfit("it is no entry"))?;
@@ -106,6 +110,7 @@ impl CaseFiles {
     fn read(file: &[u8]) -> Result<Self, CaseFault> {
         let no_case = |error: &dyn ToString| CaseFault::NoCase(error.to_string());
         let mut archive = ZipArchive::new(Cursor::new(file)).map_err(|error| no_case(&error))?;
+        require_known_format(&mut archive)?;
         if archive.offset() > 0 {
             return Err(no_case(&"other data comes before the archive"));
         }
@@ -314,6 +319,46 @@ mod tests {
         assert_eq!(fault, CaseFault::Newer(2));
         let message = "case format 2 needs a newer scandeck; this one reads up to 1";
         assert_eq!(fault.to_string(), message);
+    }
+
+    #[test]
+    fn data_beside_the_entries_is_named() {
+        let (lines, page) = contents();
+        for (from, to) in [
+            ("}", ",\"note\":\"forged\"}"),
+            ("{\"digest\"", "{\"note\":1,\"digest\""),
+            ("\"entry\":", "\"entry\": "),
+        ] {
+            let mut changed = lines.clone();
+            let at = match from {
+                "}" => changed[1].rfind(from).unwrap(),
+                _ => changed[1].find(from).unwrap(),
+            };
+            changed[1].replace_range(at..at + from.len(), to);
+            let reason = "its line has other data";
+            assert_eq!(
+                fault_of(&changed, &page),
+                CaseFault::Entry { number: 2, reason }
+            );
+        }
+    }
+
+    /// The archive with another page before that of the case, which no reader of directories shows.
+    #[test]
+    fn second_page_is_no_case() {
+        let (lines, page) = contents();
+        let timeline: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        // The names have one length, so that the positions remain.
+        let mut file = archive(&[
+            ("other.html", "forged"),
+            (PAGE, &page),
+            (TIMELINE, &timeline),
+        ]);
+        let find = |file: &[u8]| file.windows(10).position(|name| name == b"other.html");
+        while let Some(at) = find(&file) {
+            file[at..at + 10].copy_from_slice(PAGE.as_bytes());
+        }
+        assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
     }
 
     #[test]
