@@ -7,7 +7,7 @@ use quick_xml::events::Event;
 use quick_xml::reader::Reader;
 use serde::de::IgnoredAny;
 
-use crate::mend::mended;
+use crate::repair::repaired;
 use crate::table::{column_name, delimiter, first_line};
 
 /// Levels of JSON keys that are collected.
@@ -169,7 +169,7 @@ fn is_json_start(line: &str) -> bool {
 /// Whether a line is a document, also one with errors that are repaired.
 fn is_json(line: &str) -> bool {
     let is_document = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
-    is_document(line) || is_document(&mended(line))
+    is_document(line) || is_document(&repaired(line))
 }
 
 impl JsonHead {

@@ -8,7 +8,7 @@
 //!
 //! A taken value is checked JSON, so that a value of another shape is one odd entry and not the end
 //! of the file. Values that are not taken are read over without recursion. Small errors are
-//! repaired before (`mend`).
+//! repaired before (`repair`).
 
 mod objects;
 
@@ -24,7 +24,7 @@ use serde_json::value::RawValue;
 pub use objects::{each_object, object};
 
 use crate::input::{EntryAllowance, ImportInput, ReadFault};
-use crate::mend::MendedRead;
+use crate::repair::RepairedRead;
 
 /// Levels that a walk descends at most.
 const MAX_DEPTH: usize = 16;
@@ -69,7 +69,7 @@ pub trait JsonReader {
 /// Walks through every JSON document of the input, one after the other.
 pub fn walk(input: &mut ImportInput<'_>, reader: &mut dyn JsonReader) -> Result<(), ReadFault> {
     let allowance = input.allowance();
-    let mut json = serde_json::Deserializer::from_reader(MendedRead::new(input));
+    let mut json = serde_json::Deserializer::from_reader(RepairedRead::new(input));
     loop {
         let end = json.end();
         if end.is_ok() {

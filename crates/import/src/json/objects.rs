@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{JsonReader, JsonStep, OTHER_SHAPE, fault, walk};
 use crate::input::{ImportInput, ReadFault};
-use crate::mend::{MendedRead, mended};
+use crate::repair::{RepairedRead, repaired};
 use crate::run::ImportRun;
 
 const OVERLONG: &str = "entry is too long";
@@ -31,7 +31,7 @@ pub fn each_object<T: DeserializeOwned>(
         true => walk(input, &mut reader),
         false => {
             let allowance = input.allowance();
-            let json = serde_json::Deserializer::from_reader(MendedRead::new(input));
+            let json = serde_json::Deserializer::from_reader(RepairedRead::new(input));
             for raw in json.into_iter::<Box<RawValue>>() {
                 allowance.renew();
                 reader.take("*", raw.map_err(fault)?.get())?;
@@ -80,7 +80,7 @@ pub fn object<T: DeserializeOwned>(raw: &str) -> serde_json::Result<T> {
 /// An object with repaired errors. Of members with one name the last one counts, and null stands
 /// for no value.
 fn lenient_object<T: DeserializeOwned>(raw: &str) -> Option<T> {
-    let mut value: Value = serde_json::from_str(&mended(raw)).ok()?;
+    let mut value: Value = serde_json::from_str(&repaired(raw)).ok()?;
     if !value.is_object() {
         return None;
     }

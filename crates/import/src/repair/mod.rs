@@ -13,25 +13,25 @@ mod read;
 
 use serde_json::Value;
 
-pub use read::MendedRead;
+pub use read::RepairedRead;
 
 /// In place of half a character.
 const LOST: &[u8] = b"\\ufffd";
 
 /// A text of JSON, repaired.
-pub fn mended(text: &str) -> String {
-    let mut mender = JsonMender::default();
+pub fn repaired(text: &str) -> String {
+    let mut repair = JsonRepair::default();
     let mut out = Vec::with_capacity(text.len());
     for byte in text.bytes() {
-        mender.push(byte, &mut out);
+        repair.push(byte, &mut out);
     }
-    mender.finish(&mut out);
+    repair.finish(&mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
 /// What comes next in the innermost object or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MendPlace {
+enum RepairPlace {
     /// Of a list.
     Element,
     ElementEnd,
@@ -44,7 +44,7 @@ enum MendPlace {
 
 /// What the next byte belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum MendPart {
+enum RepairPart {
     #[default]
     Between,
     /// A number or word.
@@ -57,10 +57,10 @@ enum MendPart {
 }
 
 #[derive(Debug, Default)]
-struct JsonMender {
-    part: MendPart,
+struct JsonRepair {
+    part: RepairPart,
     /// The open objects and lists, outermost first.
-    open: Vec<MendPlace>,
+    open: Vec<RepairPlace>,
     /// A comma was read, which is written when a value follows.
     has_comma: bool,
     /// The number, word or digits that are read.
@@ -69,19 +69,19 @@ struct JsonMender {
     half: Vec<u8>,
 }
 
-impl JsonMender {
+impl JsonRepair {
     fn push(&mut self, byte: u8, out: &mut Vec<u8>) {
         match self.part {
-            MendPart::Between => self.between(byte, out),
-            MendPart::Word => self.word(byte, out),
-            MendPart::Text => self.text(byte, out),
-            MendPart::Escape => self.escape(byte, out),
-            MendPart::Digits => self.digits(byte, out),
+            RepairPart::Between => self.between(byte, out),
+            RepairPart::Word => self.word(byte, out),
+            RepairPart::Text => self.text(byte, out),
+            RepairPart::Escape => self.escape(byte, out),
+            RepairPart::Digits => self.digits(byte, out),
         }
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
-        if self.part == MendPart::Word {
+        if self.part == RepairPart::Word {
             self.end_word(out);
         }
     }
@@ -92,14 +92,14 @@ impl JsonMender {
             b'{' | b'[' => {
                 self.begin(out);
                 self.open.push(match byte {
-                    b'[' => MendPlace::Element,
-                    _ => MendPlace::Name,
+                    b'[' => RepairPlace::Element,
+                    _ => RepairPlace::Name,
                 });
                 out.push(byte);
             }
             b'}' | b']' => {
                 self.has_comma = false;
-                if self.open.pop() == Some(MendPlace::Value) {
+                if self.open.pop() == Some(RepairPlace::Value) {
                     out.extend_from_slice(b"null");
                 }
                 out.push(byte);
@@ -110,12 +110,12 @@ impl JsonMender {
             b'"' => {
                 self.begin(out);
                 out.push(byte);
-                self.part = MendPart::Text;
+                self.part = RepairPart::Text;
             }
             _ => {
                 self.begin(out);
                 self.word.push(byte);
-                self.part = MendPart::Word;
+                self.part = RepairPart::Word;
             }
         }
     }
@@ -127,8 +127,8 @@ impl JsonMender {
             return;
         };
         match *place {
-            MendPlace::ElementEnd => *place = MendPlace::Element,
-            MendPlace::ValueEnd => *place = MendPlace::Name,
+            RepairPlace::ElementEnd => *place = RepairPlace::Element,
+            RepairPlace::ValueEnd => *place = RepairPlace::Name,
             _ if has_comma => {}
             _ => return,
         }
@@ -139,9 +139,9 @@ impl JsonMender {
     fn end(&mut self) {
         if let Some(place) = self.open.last_mut() {
             *place = match *place {
-                MendPlace::Element => MendPlace::ElementEnd,
-                MendPlace::Name => MendPlace::NameEnd,
-                MendPlace::Value => MendPlace::ValueEnd,
+                RepairPlace::Element => RepairPlace::ElementEnd,
+                RepairPlace::Name => RepairPlace::NameEnd,
+                RepairPlace::Value => RepairPlace::ValueEnd,
                 other => other,
             };
         }
@@ -153,16 +153,16 @@ impl JsonMender {
             return;
         };
         match *place {
-            MendPlace::Element | MendPlace::Name => return,
-            MendPlace::NameEnd => {
+            RepairPlace::Element | RepairPlace::Name => return,
+            RepairPlace::NameEnd => {
                 out.push(b',');
                 return;
             }
-            MendPlace::ElementEnd => *place = MendPlace::Element,
-            MendPlace::ValueEnd => *place = MendPlace::Name,
-            MendPlace::Value => {
+            RepairPlace::ElementEnd => *place = RepairPlace::Element,
+            RepairPlace::ValueEnd => *place = RepairPlace::Name,
+            RepairPlace::Value => {
                 out.extend_from_slice(b"null");
-                *place = MendPlace::Name;
+                *place = RepairPlace::Name;
             }
         }
         self.has_comma = true;
@@ -175,12 +175,12 @@ impl JsonMender {
         };
         match *place {
             // A name in a list: its value is the next element.
-            MendPlace::ElementEnd => {
-                *place = MendPlace::Element;
+            RepairPlace::ElementEnd => {
+                *place = RepairPlace::Element;
                 self.has_comma = true;
             }
-            MendPlace::NameEnd => {
-                *place = MendPlace::Value;
+            RepairPlace::NameEnd => {
+                *place = RepairPlace::Value;
                 out.push(b':');
             }
             _ => out.push(b':'),
@@ -197,8 +197,8 @@ impl JsonMender {
     }
 
     fn end_word(&mut self, out: &mut Vec<u8>) {
-        self.part = MendPart::Between;
-        let is_name = self.open.last() == Some(&MendPlace::Name);
+        self.part = RepairPart::Between;
+        let is_name = self.open.last() == Some(&RepairPlace::Name);
         write_word(&self.word, is_name, out);
         self.word.clear();
         self.end();
@@ -206,14 +206,14 @@ impl JsonMender {
 
     fn text(&mut self, byte: u8, out: &mut Vec<u8>) {
         if byte == b'\\' {
-            self.part = MendPart::Escape;
+            self.part = RepairPart::Escape;
             return;
         }
         self.end_half(out);
         match byte {
             b'"' => {
                 out.push(byte);
-                self.part = MendPart::Between;
+                self.part = RepairPart::Between;
                 self.end();
             }
             0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
@@ -222,9 +222,9 @@ impl JsonMender {
     }
 
     fn escape(&mut self, byte: u8, out: &mut Vec<u8>) {
-        self.part = MendPart::Text;
+        self.part = RepairPart::Text;
         match byte {
-            b'u' => self.part = MendPart::Digits,
+            b'u' => self.part = RepairPart::Digits,
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {
                 self.end_half(out);
                 out.extend_from_slice(&[b'\\', byte]);
@@ -242,12 +242,12 @@ impl JsonMender {
         if byte.is_ascii_hexdigit() {
             self.word.push(byte);
             if self.word.len() == 4 {
-                self.part = MendPart::Text;
+                self.part = RepairPart::Text;
                 self.end_digits(out);
             }
             return;
         }
-        self.part = MendPart::Text;
+        self.part = RepairPart::Text;
         self.end_half(out);
         out.extend_from_slice(b"\\\\u");
         out.append(&mut self.word);
@@ -332,7 +332,7 @@ mod tests {
             ("{},\n{},", "{}\n{}"),
         ];
         for (text, expected) in cases {
-            assert_eq!(mended(text), expected);
+            assert_eq!(repaired(text), expected);
         }
     }
 
@@ -345,16 +345,16 @@ mod tests {
             "12",
             "{}{}[1][2]",
         ] {
-            assert_eq!(mended(text), text);
+            assert_eq!(repaired(text), text);
         }
-        assert_eq!(mended("[1 , 2]"), "[1  ,2]");
+        assert_eq!(repaired("[1 , 2]"), "[1  ,2]");
     }
 
     #[test]
     fn what_does_not_end_remains_an_error() {
         for text in [r#"[{"a":1}"#, r#"{"a":"b"#, r#"{"a"}"#, "[1}", r#"["\u12"#] {
             assert!(
-                serde_json::from_str::<Value>(&mended(text)).is_err(),
+                serde_json::from_str::<Value>(&repaired(text)).is_err(),
                 "{text}"
             );
         }

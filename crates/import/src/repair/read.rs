@@ -2,24 +2,24 @@
 
 use std::io::{BufRead, Read, Result as IoResult};
 
-use super::JsonMender;
+use super::JsonRepair;
 use crate::input::ImportInput;
 
 /// The JSON of an input, repaired.
-pub struct MendedRead<'a, 'b> {
+pub struct RepairedRead<'a, 'b> {
     input: &'a mut ImportInput<'b>,
-    mender: JsonMender,
+    repair: JsonRepair,
     /// Repaired bytes that are not read yet begin at `at`.
     ready: Vec<u8>,
     at: usize,
     is_end: bool,
 }
 
-impl<'a, 'b> MendedRead<'a, 'b> {
+impl<'a, 'b> RepairedRead<'a, 'b> {
     pub fn new(input: &'a mut ImportInput<'b>) -> Self {
         Self {
             input,
-            mender: JsonMender::default(),
+            repair: JsonRepair::default(),
             ready: Vec::new(),
             at: 0,
             is_end: false,
@@ -27,7 +27,7 @@ impl<'a, 'b> MendedRead<'a, 'b> {
     }
 }
 
-impl Read for MendedRead<'_, '_> {
+impl Read for RepairedRead<'_, '_> {
     fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
         while self.at == self.ready.len() && !self.is_end {
             self.ready.clear();
@@ -35,11 +35,11 @@ impl Read for MendedRead<'_, '_> {
             match self.input.fill_buf()?.first().copied() {
                 // One by one, so that the limit of an entry counts its own bytes.
                 Some(byte) => {
-                    self.mender.push(byte, &mut self.ready);
+                    self.repair.push(byte, &mut self.ready);
                     self.input.consume(1);
                 }
                 None => {
-                    self.mender.finish(&mut self.ready);
+                    self.repair.finish(&mut self.ready);
                     self.is_end = true;
                 }
             }
