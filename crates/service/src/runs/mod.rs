@@ -7,7 +7,7 @@
 //!   schedules ─► store (queue)
 //!   claims: the beat of this node, and the scans that were stopped
 //!   lease: ends the scans of this node without a beat
-//!   queue: what the worker claims scans from
+//!   queue: what the worker claims scans from; local_queue: the store of this process
 //!   remote: the worker of another place, which uses the API of a service
 //! ```
 
@@ -15,6 +15,7 @@ pub mod callbacks;
 pub mod claims;
 pub mod importer;
 pub mod lease;
+pub mod local_queue;
 pub mod queue;
 pub mod remote;
 pub mod report_maker;

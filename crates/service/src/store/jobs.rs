@@ -66,7 +66,7 @@ pub enum QueuePoll {
 #[serde(default)]
 pub struct ScanUpdate {
     /// Numbers of one attempt grow: results that are sent twice are stored once. 0 for results that
-    /// no network can repeat.
+    /// are not repeated.
     pub number: i64,
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,
