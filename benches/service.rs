@@ -9,7 +9,8 @@
 //!   1, 2, 4, 8 nodes in this process ─► claim and end the scans of one queue
 //! ```
 //!
-//! `cargo bench --bench service` (three minutes), and both tables: `.ci/postgres cargo bench --bench service`
+//! `cargo bench --bench service` (three minutes), and both tables:
+//! `SCANDECK_FSYNC=on .ci/postgres cargo bench --bench service`
 
 #![allow(clippy::unwrap_used, clippy::expect_used, dead_code)]
 
