@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::{Method, Url};
 use scandeck::service::DatabaseAddress;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::watch;
@@ -176,6 +176,36 @@ async fn silent_network_ends_a_request_after_its_limit() {
 
     relay.set(Link::Up);
     until_back(&service).await;
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn scan_that_ends_while_the_database_is_away_is_not_started_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(relay) = Relay::start(dir.path()).await else {
+        return;
+    };
+    let mut settings = settings(dir.path());
+    settings.database = Some(relay.address.clone());
+    let service = typical_service(settings).await;
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    let has_results = |scan: &Value| scan["num_finished_tests"] == 7;
+    service.until(&format!("/scans/{scan}"), has_results).await;
+
+    relay.set(Link::Cut);
+    service.runner.finish_scans(1);
+    let start = Instant::now();
+    while service.runner.running() > 0 {
+        assert!(start.elapsed() < PATIENCE, "the scan does not end");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Its end was refused too.
+    assert_eq!(service.get("/targets").await.status, 503);
+    relay.set(Link::Up);
+    until_back(&service).await;
+    let ended = service.until_status(scan, "finished").await;
+    assert_eq!(ended["info_text_lines"], json!(["connected to 127.0.0.1"]));
+    assert_eq!(service.runner.jobs().len(), 1, "one attempt");
     service.stop().await;
 }
 

@@ -2,9 +2,11 @@
 //! service of a worker at another place ([`super::remote`]).
 //!
 //! ```text
-//!   worker ─► ScanQueue ─┬─► StoreQueue ─► store
+//!   worker ─► ScanQueue ─┬─► LocalQueue ─► StoreQueue ─► store
 //!                        └─► RemoteQueue ─HTTPS─► routes/worker ─► StoreQueue ─► store
 //! ```
+
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,9 @@ use crate::state::App;
 use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate};
 use crate::store::{DatabaseError, Store, StoreResult};
 use scandeck_wire::contract::{ScanId, ScanStatus};
+
+/// How long the same results are repeated: they may be refused each time, while beats pass.
+pub const LONGEST_REPEAT: Duration = Duration::from_secs(180);
 
 /// Why a queue could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,12 +68,6 @@ pub struct StoreQueue {
 }
 
 impl StoreQueue {
-    /// The queue of this process.
-    pub fn of_process(app: App) -> Self {
-        let store = app.store.clone();
-        Self { app, store }
-    }
-
     /// Claims the next scan, with its credentials.
     pub async fn claim_scan(&self, running: &[ScanId]) -> StoreResult<QueuePoll> {
         let claim = match self.store.claim(running, self.app.now()).await? {
@@ -116,23 +115,5 @@ impl StoreQueue {
         }
         self.app.deliveries.notify_one();
         Ok(())
-    }
-}
-
-impl ScanQueue for StoreQueue {
-    fn claim<'a>(&'a self, running: &'a [ScanId]) -> BoxFuture<'a, QueueResult<QueuePoll>> {
-        Box::pin(async move { Ok(self.claim_scan(running).await?) })
-    }
-
-    fn record<'a>(
-        &'a self,
-        attempt: &'a Attempt,
-        update: ScanUpdate,
-    ) -> BoxFuture<'a, QueueResult<bool>> {
-        Box::pin(async move { Ok(self.record_update(attempt, &update).await?) })
-    }
-
-    fn end<'a>(&'a self, attempt: &'a Attempt, end: AttemptEnd) -> BoxFuture<'a, QueueResult<()>> {
-        Box::pin(async move { Ok(self.end_attempt(attempt, end).await?) })
     }
 }

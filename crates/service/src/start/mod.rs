@@ -64,7 +64,7 @@ use crate::runs::importer;
 use crate::runs::key_windows::share_key_windows;
 use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
-use crate::runs::queue::StoreQueue;
+use crate::runs::local_queue::LocalQueue;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
 use crate::runs::words::{PREDEFINED, WordlistWords};
@@ -734,7 +734,7 @@ impl BackgroundTasks<'_> {
         let (app, stop) = (|| self.app.clone(), || self.stop.clone());
         let tracker = &self.tracker;
         let parts = WorkerParts {
-            queue: Arc::new(StoreQueue::of_process(app())),
+            queue: Arc::new(LocalQueue::new(app())),
             worker: Arc::clone(&self.app.worker),
             lease: Arc::clone(&self.app.lease),
             clock: Arc::clone(&self.app.clock),

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteJournalMode;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-use super::sql::{ReadRow, SqlRow, per_engine, sql};
+use super::sql::{Executor, ReadRow, SqlRow, per_engine, sql};
 use super::{
     Durability, Store, StoreEngine, StoreResult, WriteTransaction, json, millis, nodes, without_nul,
 };
@@ -66,7 +66,7 @@ pub enum QueuePoll {
 #[serde(default)]
 pub struct ScanUpdate {
     /// Numbers of one attempt grow: results that are sent twice are stored once. 0 for results that
-    /// no network can repeat.
+    /// are not repeated.
     pub number: i64,
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,
@@ -99,6 +99,10 @@ impl Store {
     /// `running` are the scans that run in this process. Others that it has claimed have no worker:
     /// their end could not be stored.
     pub async fn claim(&self, running: &[ScanId], now: Timestamp) -> StoreResult<QueuePoll> {
+        // Without the lock of writes: most polls find nothing.
+        if self.next_job(self.read(), running).await?.is_none() {
+            return Ok(QueuePoll::Empty);
+        }
         let mut change = self.change().await?;
         let Some(job) = self.next_job(&mut change, running).await? else {
             return Ok(QueuePoll::Empty);
@@ -277,7 +281,7 @@ impl Store {
 
     async fn next_job(
         &self,
-        change: &mut WriteTransaction,
+        on: impl Into<Executor<'_>>,
         running: &[ScanId],
     ) -> StoreResult<Option<QueuedJob>> {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
@@ -294,7 +298,7 @@ impl Store {
         .bind(&self.node.id)
         .bind_ids(&running)
         .bind(&self.node.details.place)
-        .optional(change)
+        .optional(on)
         .await
     }
 

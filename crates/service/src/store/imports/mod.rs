@@ -246,16 +246,24 @@ impl Store {
     /// Claims the oldest import that waits. One that this process has claimed before could not be
     /// stored.
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
+        const WAITING: &str = "SELECT id FROM imports
+            WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
+        // Without the lock of writes: most polls find nothing.
+        let waiting: Option<i64> = sql(WAITING)
+            .bind(&self.node.id)
+            .optional(self.read())
+            .await?;
+        if waiting.is_none() {
+            return Ok(None);
+        }
         let mut change = self.change().await?;
         if !nodes::renew(&mut change, &self.node).await? {
             return Ok(None);
         }
-        let import = sql(
-            "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = (
-                SELECT id FROM imports WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)
-                ORDER BY id LIMIT 1)
+        let import = sql(format!(
+            "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = ({WAITING})
              RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by",
-        )
+        ))
         .bind(&self.node.id)
         .optional(&mut change)
         .await?;

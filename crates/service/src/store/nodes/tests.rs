@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::super::jobs::{ClaimedScan, QueuePoll, ScanUpdate, StopRequest};
 use super::super::testing::{
-    claim_scan, open_process, open_sqlite, queue_scan, silence, two_nodes, two_processes,
+    claim_scan, open, open_process, open_sqlite, queue_scan, silence, two_nodes, two_processes,
 };
 use super::*;
 use scandeck_wire::contract::{ScanId, ScanStatus};
@@ -364,4 +364,22 @@ async fn restored_database_has_no_claims_of_its_original() {
     Store::begin_epochs(&file, after(0)).await.unwrap();
     assert_eq!(store.nodes().await.unwrap(), []);
     assert_eq!(store.claimed_scans().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn polls_of_empty_queues_do_not_wait_for_a_write() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let write = store.change().await.unwrap();
+    let polls = async {
+        assert!(claim_scan(&store, after(0)).await.is_none());
+        assert!(store.claim_report().await.unwrap().is_none());
+        assert!(store.claim_import().await.unwrap().is_none());
+        let delivery = store.claim_delivery(&[], after(0)).await;
+        assert!(delivery.unwrap().is_none());
+    };
+    // A poll that waits for the lock of writes ends after two seconds or more.
+    let polled = tokio::time::timeout(Duration::from_millis(1500), polls).await;
+    assert!(polled.is_ok());
+    drop(write);
 }
