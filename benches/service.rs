@@ -1,16 +1,21 @@
 //! Throughput, latency and memory of `scandeck serve` with 100,000 findings, over HTTP on loopback.
-//! Prints a table of figures and has no limits.
+//! Prints a table of figures for a database file, with a server of PostgreSQL another one, and has
+//! no limits.
 //!
 //! ```text
 //!   scripted scans ─► data directory ─► `scandeck serve` ─► lists · 304 · captures · reports · one large list · idle
 //!         └─► results stored per second
 //!   50 keys ─► five lists each ─► a service in this process, beside four running scans of another workspace
+//!   1, 2, 4, 8 nodes in this process ─► claim and end the scans of one queue
 //! ```
 //!
-//! `cargo bench --bench service` (two minutes)
+//! `cargo bench --bench service` (three minutes), and both tables:
+//! `SCANDECK_FSYNC=on .ci/postgres cargo bench --bench service`
 
-#![allow(clippy::unwrap_used, dead_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used, dead_code)]
 
+#[path = "../tests/service/database.rs"]
+mod database;
 #[path = "../tests/service/runner.rs"]
 mod runner;
 
@@ -26,10 +31,12 @@ use reqwest::{Client, RequestBuilder};
 use scandeck::contract::{Evidence, Risk};
 use scandeck::service::engine::NewFinding;
 use scandeck::service::keys::{Role, add_key};
-use scandeck::service::{DataDir, Parts, RateLimit, Settings, start_with};
+use scandeck::service::{NodeRole, Parts, RateLimit, Running, Settings, start_with};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use database::{data_dir, database_of, database_url, use_file};
 use runner::{ScriptedRunner, finding, tested};
 
 /// Scans with this many findings each: 100,000 findings.
@@ -51,6 +58,11 @@ const POLL: Duration = Duration::from_secs(2);
 const POLLED: Duration = Duration::from_secs(20);
 /// Findings of the report.
 const REPORTED: usize = 500;
+/// Requests of one sender to one logger, each after the answer to the one before.
+const SINGLE_CAPTURES: usize = 1_000;
+/// Numbers of nodes that claim the scans of a queue, and these scans.
+const NODES: [usize; 4] = [1, 2, 4, 8];
+const QUEUED: usize = 1_000;
 
 #[tokio::main]
 async fn main() {
@@ -58,7 +70,35 @@ async fn main() {
     if std::env::args().any(|argument| argument == "--list" || argument == "--test") {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    println!("database file");
+    measure(BenchDatabase::File).await;
+    if std::env::var_os("SCANDECK_TEST_DATABASE").is_some() {
+        println!("\nPostgreSQL");
+        measure(BenchDatabase::Server).await;
+    }
+}
+
+/// The database of a table of figures.
+#[derive(Clone, Copy, PartialEq)]
+enum BenchDatabase {
+    File,
+    /// The one of `SCANDECK_TEST_DATABASE`.
+    Server,
+}
+
+impl BenchDatabase {
+    /// A data directory whose services use this database.
+    fn directory(self) -> TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        if self == Self::File {
+            use_file(dir.path());
+        }
+        dir
+    }
+}
+
+async fn measure(database: BenchDatabase) {
+    let dir = database.directory();
     let scans = fill(dir.path()).await;
     print_figure(
         "results, 5,000 findings at a time",
@@ -86,8 +126,15 @@ async fn main() {
     );
     print_figure("captures at 1,000/s", service.captures("stream").await);
     print_figure(
+        "captures, one sender",
+        service.capture_rate(1, 1, SINGLE_CAPTURES).await,
+    );
+    let requests = FILLED_LOGGERS * REQUESTS_PER_LOGGER;
+    print_figure(
         &format!("captures, {SENDERS} senders, {FILLED_LOGGERS} loggers"),
-        service.capture_rate().await,
+        service
+            .capture_rate(SENDERS, FILLED_LOGGERS, requests)
+            .await,
     );
     for format in ["pdf", "xlsx", "html"] {
         print_figure(
@@ -97,8 +144,14 @@ async fn main() {
     }
     print_figure(
         &format!("{TEAM} keys that poll 5 lists, 4 scans elsewhere"),
-        team().await,
+        team(database).await,
     );
+    for nodes in NODES {
+        print_figure(
+            &format!("claims of scans without results, {nodes} nodes"),
+            claims(database, nodes).await,
+        );
+    }
     // These last, since the peak of the process never falls.
     let before = service.memory("VmRSS");
     print_figure("100,000 findings", service.large_list().await);
@@ -121,20 +174,13 @@ async fn main() {
 
 /// Polls of a team with a key for each person, at the usual rate limit, beside running scans of
 /// another workspace.
-async fn team() -> String {
-    let dir = tempfile::tempdir().unwrap();
-    let parts = Parts {
-        runner: Some(Arc::new(ScriptedRunner::default())),
-        ..Parts::default()
-    };
+async fn team(database: BenchDatabase) -> String {
+    let dir = database.directory();
     let shutdown = CancellationToken::new();
-    let settings = Settings::new(dir.path()).with_free_ports();
-    let service = start_with(settings, shutdown.clone(), parts).await.unwrap();
-    let admin = Api {
-        base: service.base_url.to_string(),
-        key: service.api_key.clone(),
-        http: Client::new(),
-    };
+    let parts = scripted(&ScriptedRunner::default());
+    let service = start_with(settings(dir.path()), shutdown.clone(), parts);
+    let service = service.await.unwrap();
+    let admin = Api::of(&service);
     let other = admin.post("/workspaces", json!({"name": "other"})).await;
     let workspace = &other["data"]["created_id"];
     for number in 1..=4 {
@@ -142,11 +188,11 @@ async fn team() -> String {
         let body = json!({"tool_id": 70, "target_name": target, "workspace_id": workspace});
         admin.post("/scans", body).await;
     }
-    let data_dir = DataDir::open(dir.path()).unwrap();
+    let keys = data_dir(dir.path());
     let mut people = Vec::new();
     for number in 0..TEAM {
         let name = format!("p{number}");
-        let added = add_key(&data_dir, &name, Role::Read, "bench");
+        let added = add_key(&keys, &name, Role::Read, "bench");
         people.push(Api {
             base: admin.base.clone(),
             key: added.await.unwrap().unwrap(),
@@ -203,6 +249,82 @@ async fn poll_lists(api: &Api) -> Vec<(u16, Duration)> {
     polls
 }
 
+/// The claims of a queue by this many nodes, from the first claim to the last. Each scan ends at
+/// once, which is another transaction.
+async fn claims(database: BenchDatabase, nodes: usize) -> String {
+    let dir = database.directory();
+    let runner = ScriptedRunner::default();
+    runner.finish_scans(QUEUED);
+    let shutdown = CancellationToken::new();
+    let mut first = settings(dir.path());
+    first.roles = [NodeRole::Api, NodeRole::Logger].into();
+    first.rate_limit = RateLimit::Off;
+    let service = start_with(first, shutdown.clone(), scripted(&runner));
+    let service = service.await.unwrap();
+    let api = Api::of(&service);
+    futures::stream::iter(0..QUEUED)
+        .map(|number| {
+            let target = format!("127.0.{}.{}", number / 250, number % 250 + 1);
+            api.post("/scans", json!({"tool_id": 70, "target_name": target}))
+        })
+        .buffer_unordered(CLIENTS)
+        .for_each(|created| async move { assert!(created["data"]["created_id"].is_i64()) })
+        .await;
+    let workers = (0..nodes).map(|number| {
+        let mut worker = worker_settings(dir.path(), number);
+        worker.logger_url = Some(service.logger_base.clone());
+        start_with(worker, shutdown.clone(), scripted(&runner))
+    });
+    let (started, each_second) = futures::join!(
+        futures::future::join_all(workers),
+        claims_each_second(&runner)
+    );
+    shutdown.cancel();
+    for worker in started {
+        worker.unwrap().stopped().await.unwrap();
+    }
+    service.stopped().await.unwrap();
+    format!("{each_second:.0} per second")
+}
+
+async fn claims_each_second(runner: &ScriptedRunner) -> f64 {
+    until_claimed(runner, 1).await;
+    let (started_at, before) = (Instant::now(), runner.jobs().len());
+    until_claimed(runner, QUEUED).await;
+    (QUEUED - before) as f64 / started_at.elapsed().as_secs_f64()
+}
+
+async fn until_claimed(runner: &ScriptedRunner, scans: usize) {
+    while runner.jobs().len() < scans {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Settings of another node on the database of a service with this data directory.
+fn worker_settings(dir: &Path, number: usize) -> Settings {
+    let home = dir.join(format!("node-{number}"));
+    std::fs::create_dir(&home).unwrap();
+    std::os::unix::fs::symlink(dir.join("scandeck.db"), home.join("scandeck.db")).unwrap();
+    let mut worker = Settings::new(home).with_free_ports();
+    worker.database = database_of(dir);
+    worker.secrets_key_file = Some(dir.join("secrets.key"));
+    worker.roles = [NodeRole::Worker].into();
+    worker
+}
+
+fn settings(dir: &Path) -> Settings {
+    let mut settings = Settings::new(dir).with_free_ports();
+    settings.database = database_of(dir);
+    settings
+}
+
+fn scripted(runner: &ScriptedRunner) -> Parts {
+    Parts {
+        runner: Some(Arc::new(runner.clone())),
+        ..Parts::default()
+    }
+}
+
 /// Ids of the scans with 100 findings, with those of the small reports, and of the largest ones.
 struct FilledScans {
     hundred: i64,
@@ -215,19 +337,12 @@ struct FilledScans {
 /// Runs scripted scans in this data directory.
 async fn fill(dir: &Path) -> FilledScans {
     let runner = ScriptedRunner::default();
-    let mut settings = Settings::new(dir).with_free_ports();
-    settings.rate_limit = RateLimit::Off;
-    let parts = Parts {
-        runner: Some(Arc::new(runner.clone())),
-        ..Parts::default()
-    };
+    let mut unlimited = settings(dir);
+    unlimited.rate_limit = RateLimit::Off;
     let shutdown = CancellationToken::new();
-    let service = start_with(settings, shutdown.clone(), parts).await.unwrap();
-    let api = Api {
-        base: service.base_url.to_string(),
-        key: service.api_key.clone(),
-        http: Client::new(),
-    };
+    let service = start_with(unlimited, shutdown.clone(), scripted(&runner));
+    let service = service.await.unwrap();
+    let api = Api::of(&service);
     let scan = async |number: usize, findings: usize| {
         runner.set_events(vec![tested(
             "web",
@@ -291,6 +406,14 @@ struct Api {
 }
 
 impl Api {
+    fn of(service: &Running) -> Self {
+        Self {
+            base: service.base_url.to_string(),
+            key: service.api_key.clone(),
+            http: Client::new(),
+        }
+    }
+
     fn get(&self, path: &str) -> RequestBuilder {
         self.http
             .get(format!("{}{path}", self.base))
@@ -326,7 +449,11 @@ impl Drop for Service {
 
 impl Service {
     fn start(dir: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_scandeck"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scandeck"));
+        if let Some(url) = database_url(dir) {
+            command.env("SCANDECK_DATABASE_URL", url);
+        }
+        let mut child = command
             .args([
                 "serve",
                 "--listen",
@@ -400,13 +527,12 @@ impl Service {
             .to_owned()
     }
 
-    /// Requests to several loggers as fast as many senders can.
-    async fn capture_rate(&self) -> String {
+    /// Requests to several loggers as fast as the senders can.
+    async fn capture_rate(&self, senders: usize, loggers: usize, number: usize) -> String {
         let mut urls = Vec::new();
-        for number in 0..FILLED_LOGGERS {
-            urls.push(self.logger(&format!("rate-{number}")).await);
+        for logger in 0..loggers {
+            urls.push(self.logger(&format!("rate-{senders}-{logger}")).await);
         }
-        let number = FILLED_LOGGERS * REQUESTS_PER_LOGGER;
         let started_at = Instant::now();
         let times: Vec<Duration> = futures::stream::iter(0..number)
             .map(|index| {
@@ -418,7 +544,7 @@ impl Service {
                     sent_at.elapsed()
                 }
             })
-            .buffer_unordered(SENDERS)
+            .buffer_unordered(senders)
             .collect()
             .await;
         let each_second = number as f64 / started_at.elapsed().as_secs_f64();

@@ -644,6 +644,32 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
 }
 
 #[test]
+fn markdown_tells_findings_of_one_target_apart() {
+    let at = |number: i64, path: &str| {
+        let base = row(number, Verdict::Open, None);
+        let url = format!("http://shop.test{path}");
+        let finding = Finding {
+            name: "Weak cipher".into(),
+            vuln_evidence: Evidence::table(&["URL"], [vec![url]]),
+            ..Finding::default()
+        };
+        let issue = Issue {
+            finding: Arc::new(finding.into()),
+            ..(*base.issue).clone()
+        };
+        ExportRow {
+            issue: Arc::new(issue),
+            ..base
+        }
+    };
+    let rows = [at(1, "/a"), at(7, "/b"), at(2, "/c")];
+    let text = String::from_utf8(bytes(ExportFormat::Markdown, &rows)).unwrap();
+    for expected in ["Weak cipher, /a |", "Weak cipher, /b |", "Weak cipher |"] {
+        assert_eq!(text.matches(expected).count(), 1, "{expected}:\n{text}");
+    }
+}
+
+#[test]
 fn jsonl_lines_keep_raw_values() {
     let text = text(ExportFormat::Jsonl);
     let lines: Vec<Value> = text

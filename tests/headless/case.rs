@@ -55,3 +55,42 @@ async fn masked_case_names_no_target_and_says_so() {
     );
     cli.service.stop().await;
 }
+
+#[tokio::test]
+async fn case_of_a_finding_has_no_other_one() {
+    let cli = scanned(2).await;
+    let rows = cli.json(&["findings", "list"]).await;
+    let (id, other) = (rows[0]["id"].to_string(), rows[1]["id"].to_string());
+    for decided in [&id, &other] {
+        cli.does(&["findings", "decide", decided, "--verdict", "confirmed"])
+            .await;
+    }
+    let args = [
+        "case",
+        "new",
+        "--workspace",
+        "1",
+        "-o",
+        "w.case",
+        "--finding",
+    ];
+    cli.does(&[&args[..], &[id.as_str()]].concat()).await;
+    cli.does(&["case", "verify", "w.case"]).await;
+    let shown = cli.json(&["case", "show", "w.case"]).await;
+    let entries = shown.as_array().unwrap();
+    let of_kind = |kind: &str| entries.iter().filter(|one| one["kind"] == kind).count();
+    assert_eq!(
+        ["scan", "finding", "decision"].map(of_kind),
+        [2, 2, 1],
+        "{shown}"
+    );
+    let about = entries[0]["text"].as_str().unwrap();
+    assert!(
+        about.starts_with("case of 1 finding of workspace "),
+        "{about}"
+    );
+    cli.run(&[&args[..], &["99999", "--force"]].concat())
+        .await
+        .refused(1, "finding 99999 not found");
+    cli.service.stop().await;
+}

@@ -169,6 +169,65 @@ async fn imported_file_is_scans_once_and_passes_the_gate() {
 }
 
 #[tokio::test]
+async fn later_import_says_what_is_new_absent_and_reappeared() {
+    let cli = CliFixture::new().await;
+    let import = async |name: &str, templates: [&str; 2], hour: u32| {
+        let line = |template: &str| {
+            format!(
+                r#"{{"template-id":"{template}","info":{{"name":"{template}","severity":"low"}},"type":"http","host":"https://shop.test","matched-at":"https://shop.test/{template}","timestamp":"2026-03-01T{hour:02}:00:00Z"}}"#
+            )
+        };
+        let lines = templates.map(line).join("\n");
+        fs::write(cli.home.path().join(name), lines).unwrap();
+        cli.does(&["import", "--complete", name]).await
+    };
+    let first = import("1.jsonl", ["a", "b"], 8).await;
+    assert!(!first.contains(" new\n"), "the target is new: {first}");
+    let second = import("2.jsonl", ["a", "c"], 9).await;
+    assert!(second.ends_with(": 1 new, 1 absent\n"), "{second}");
+    let third = import("3.jsonl", ["a", "b"], 10).await;
+    assert!(third.ends_with(": 1 reappeared, 1 absent\n"), "{third}");
+    let again = cli.json(&["import", "3.jsonl"]).await;
+    assert!(again["files"][0].get("changes").is_none(), "{again}");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn command_says_why_a_file_became_no_scan() {
+    let cli = CliFixture::new().await;
+    let nameless = "Title,Severity,Description\nOld library,High,Outdated\n";
+    fs::write(cli.home.path().join("a.csv"), nameless).unwrap();
+    fs::write(cli.home.path().join("empty.jsonl"), "").unwrap();
+
+    let skipped = cli.run(&["import", "a.csv"]).await;
+    assert_eq!(skipped.code, 1, "{skipped:?}");
+    for line in [
+        "skipped   1 result: no target named",
+        "not stored: every result was skipped",
+    ] {
+        assert!(skipped.out.contains(line), "{line}: {skipped:?}");
+    }
+    let lines = cli.does(&["import", "a.csv", "--target", "a.test"]).await;
+    assert!(lines.contains(", new target"), "{lines}");
+    let lines = cli.does(&["import", "a.csv", "--target", "a.test"]).await;
+    assert!(
+        lines.contains("imported before") && !lines.contains("new target"),
+        "{lines}"
+    );
+
+    let unnamed = cli.run(&["import", "empty.jsonl"]).await;
+    assert_eq!(unnamed.code, 1, "{unnamed:?}");
+    assert!(unnamed.out.contains("name its format"), "{unnamed:?}");
+    let empty = ["import", "--format", "nuclei", "empty.jsonl"];
+    let lines = cli.does(&empty).await;
+    assert!(lines.contains("stored    nothing: no results"), "{lines}");
+    let with_target = [&empty[..], &["--target", "a.test"]].concat();
+    let lines = cli.does(&with_target).await;
+    assert!(lines.contains("1 scan with 0 findings"), "{lines}");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn standard_input_is_imported_for_one_target() {
     let cli = CliFixture::new().await;
     let mut command = cli.command(&["import", "-", "--target", "shop.test", "--json"]);
@@ -200,8 +259,26 @@ async fn foreign_service_receives_confirmed_findings_in_its_form() {
     assert!(
         stored
             .err
-            .contains("takes no result files of other scanners"),
+            .contains("takes no result files of other scanners")
+            && stored.err.contains("--to-service")
+            && stored.err.contains("--local"),
         "{stored:?}"
+    );
+    fs::write(
+        home.path().join("nameless.csv"),
+        "Title,Severity,Description\nOld library,High,Outdated\n",
+    )
+    .unwrap();
+    let counted = at(
+        &server,
+        home.path(),
+        &["--to-service", "a.jsonl", "nameless.csv"],
+    );
+    let counted = counted.await;
+    assert!(
+        counted.err.contains("not sent: 2 findings")
+            && counted.out.contains("not sent  1 finding: no target named"),
+        "{counted:?}"
     );
     let unconfirmed = at(&server, home.path(), &["--to-service", "a.jsonl"]).await;
     assert_eq!(unconfirmed.code, 2, "{unconfirmed:?}");

@@ -119,3 +119,36 @@ async fn request_that_writes_or_leaves_the_scope_is_not_sent() {
         .refused(1, "finding 99999 not found");
     cli.service.stop().await;
 }
+
+#[tokio::test]
+async fn payload_is_sent_only_with_the_flag_and_an_active_entry() {
+    let target = MockServer::start().await;
+    let (cli, id) = found("GET", &format!("{}/?q=%3Cb%3E", target.uri())).await;
+    let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
+    for part in [
+        r#""refused": "payload""#,
+        "started without `--allow-active`, and no scope entry with `active`",
+        "curl --include",
+    ] {
+        assert!(
+            ended.code == 1 && ended.out.contains(part),
+            "{part}\n{ended:?}"
+        );
+    }
+    let args = ["findings", "prove", &id, "--allow-active"];
+    let ended = cli.run(&args).await;
+    assert!(
+        ended.out.contains("scope add 127.0.0.1 --active") && !ended.out.contains("without"),
+        "{ended:?}"
+    );
+    assert!(target.received_requests().await.unwrap().is_empty());
+    cli.does(&["scope", "add", "127.0.0.1", "--active"]).await;
+    answer_with(&target, "GET,TRACE").await;
+    let ended = cli.run(&args).await;
+    assert!(
+        ended.out.contains("Request   GET http://127.0.0.1"),
+        "{ended:?}"
+    );
+    assert_eq!(target.received_requests().await.unwrap().len(), 1);
+    cli.service.stop().await;
+}

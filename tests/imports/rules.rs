@@ -31,7 +31,7 @@ const ORDERS: [(&str, &str); 3] = [
     ),
     (
         "wire",
-        "contract data_format text login input_files recurrence < base_dirs secret_names sqlite",
+        "body_text contract data_format text login input_files recurrence < base_dirs secret_names sqlite < font_files",
     ),
 ];
 
@@ -40,7 +40,7 @@ const RULES: &[Rule] = &[
         name: "pure",
         of: "* -client -dashboard/config -dashboard/poller -dashboard/runtime -domain/alerts/store \
              -domain/oob/store -domain/text_files -domain/triage/store -program -service -wire/base_dirs \
-             -wire/input_files -wire/login -wire/sqlite",
+             -wire/font_files -wire/input_files -wire/login -wire/sqlite",
         not: "tokio reqwest std::fs std::process std::thread std::env std::net::TcpListener \
               std::net::TcpStream std::net::UdpSocket std::net::ToSocketAddrs std::os::unix::net \
               std::io::stdin std::io::stdout std::io::stderr *::Instant::now *::SystemTime::now \

@@ -180,6 +180,36 @@ async fn silent_network_ends_a_request_after_its_limit() {
 }
 
 #[tokio::test]
+async fn scan_that_ends_while_the_database_is_away_is_not_started_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(relay) = Relay::start(dir.path()).await else {
+        return;
+    };
+    let mut settings = settings(dir.path());
+    settings.database = Some(relay.address.clone());
+    let service = typical_service(settings).await;
+    let scan = service.scan(service.target("127.0.0.1").await).await;
+    let has_results = |scan: &Value| scan["num_finished_tests"] == 7;
+    service.until(&format!("/scans/{scan}"), has_results).await;
+
+    relay.set(Link::Cut);
+    service.runner.finish_scans(1);
+    let start = Instant::now();
+    while service.runner.running() > 0 {
+        assert!(start.elapsed() < PATIENCE, "the scan does not end");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Its end was refused too.
+    assert_eq!(service.get("/targets").await.status, 503);
+    relay.set(Link::Up);
+    until_back(&service).await;
+    let ended = service.until_status(scan, "finished").await;
+    assert_eq!(ended["info_text_lines"], json!(["connected to 127.0.0.1"]));
+    assert_eq!(service.runner.jobs().len(), 1, "one attempt");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn node_that_is_cut_off_ends_its_scan_before_another_takes_it_over() {
     let dir = tempfile::tempdir().unwrap();
     let Some(relay) = Relay::start(&dir.path().join("one")).await else {
@@ -206,33 +236,6 @@ async fn node_that_is_cut_off_ends_its_scan_before_another_takes_it_over() {
     assert_eq!((one.runner.jobs().len(), other.runner.jobs().len()), (1, 1));
     other.stop().await;
     one.stop().await;
-}
-
-#[tokio::test]
-async fn scan_that_ends_in_a_short_outage_is_stored_when_the_server_is_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let Some(relay) = Relay::start(&dir.path().join("one")).await else {
-        return;
-    };
-    let mut settings = first_settings(dir.path());
-    settings.database = Some(relay.address.clone());
-    let service = typical_service(settings).await;
-    let scan = service.scan(service.target("127.0.0.1").await).await;
-    let has_results = |scan: &Value| scan["num_finished_tests"] == 7;
-    service.until(&format!("/scans/{scan}"), has_results).await;
-
-    relay.set(Link::Cut);
-    service.runner.finish_scans(1);
-    while service.runner.running() > 0 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    assert_eq!(service.get("/targets").await.status, 503);
-    relay.set(Link::Up);
-    until_back(&service).await;
-    let ended = service.until_status(scan, "finished").await;
-    assert_eq!(ended["info_text_lines"], json!(["connected to 127.0.0.1"]));
-    assert_eq!(service.runner.jobs().len(), 1, "it ran once");
-    service.stop().await;
 }
 
 #[tokio::test]

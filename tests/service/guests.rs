@@ -53,6 +53,10 @@ fn add_to_scope(dir: &Path, words: &[&str]) {
     let mut command = program("scope", dir);
     let added = command.arg("add").args(words).output().unwrap();
     assert!(added.status.success(), "{added:?}");
+    let printed = String::from_utf8_lossy(&added.stderr);
+    let is_active = words.contains(&"--active");
+    let permits = printed.contains("which send attacks, permitted");
+    assert_eq!(permits, is_active, "{printed}");
 }
 
 /// The scan once it has this status.

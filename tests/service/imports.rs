@@ -174,6 +174,37 @@ async fn file_that_cannot_be_stored_stores_nothing() {
 }
 
 #[tokio::test]
+async fn empty_file_with_a_format_is_a_scan_without_results() {
+    let service = TestService::new().await;
+    let query = "format=nuclei&target_name=shop.test&complete=true";
+    for scans in [1, 2] {
+        let import = imported(&service, query, b"").await;
+        assert_eq!(import["state"], "finished", "{import}");
+        assert!(import.get("same_as").is_none(), "{import}");
+        assert_eq!(import["files"][0]["findings"], 0, "{import}");
+        assert_eq!(service.count("/scans").await, scans);
+    }
+    let nameless = imported(&service, "format=nuclei", b"").await;
+    assert_eq!(nameless["state"], "finished", "{nameless}");
+    let message = nameless["message"].as_str().unwrap();
+    assert!(message.contains("no target named"), "{nameless}");
+    assert_eq!(service.count("/scans").await, 2);
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn unreadable_file_is_no_scan_of_the_chosen_target() {
+    let service = TestService::new().await;
+    let query = "format=sslyze&target_name=shop.test";
+    let import = imported(&service, query, b"<document/>").await;
+    assert_eq!(import["message"], "no result could be read", "{import}");
+    assert!(import["files"][0]["error"].is_string(), "{import}");
+    assert_eq!(service.count("/scans").await, 0);
+    assert_eq!(service.count("/targets").await, 0);
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn requests_are_checked_before_the_file_is_read() {
     let service = TestService::new().await;
     let key = service.key.clone();

@@ -10,6 +10,7 @@ mod clock;
 mod commands;
 mod database;
 mod database_faults;
+mod deploy;
 mod document;
 mod engine;
 mod engines;

@@ -273,7 +273,7 @@ async fn scan_past_max_scan_time_times_out_with_its_results() {
         ended["status_message"]
             .as_str()
             .unwrap()
-            .contains("max_scan_time (2 min)")
+            .contains("time limit of 2 min")
     );
     service.stop().await;
 }

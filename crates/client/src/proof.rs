@@ -5,6 +5,7 @@
 //!   host ─► scope ─► addresses, Host header ─► scope ─► a connection to them only ─► ProofAnswer
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use url::Host;
 
 use super::{ClientResult, Error, ErrorKind};
 use scandeck_domain::proof::{ProofAnswer, ProofRequest};
+use scandeck_wire::body_text::{self, BodyHeaders};
 use scandeck_wire::contract::Shared;
 
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,8 +28,18 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a body that are read, as many as a scan reads.
 const MAX_BODY: usize = 512 * 1024;
 
-/// A host, with the address to which it was resolved, and why nothing may be sent to it.
-type ScopeDecision = dyn Fn(&str, Option<IpAddr>) -> Result<(), String> + Send + Sync;
+/// Where a request goes.
+#[derive(Clone, Copy, Debug)]
+pub struct ProofDestination<'a> {
+    pub host: &'a str,
+    /// An address to which the host was resolved; none before.
+    pub address: Option<IpAddr>,
+    /// The request may carry a payload.
+    pub has_payload: bool,
+}
+
+/// Why nothing may be sent to a destination.
+type ScopeDecision = dyn Fn(&ProofDestination<'_>) -> Result<(), String> + Send + Sync;
 
 /// Decides to which hosts and addresses a proof may be sent.
 #[derive(Clone)]
@@ -36,7 +48,7 @@ pub struct ProofScope(Arc<ScopeDecision>);
 impl ProofScope {
     /// A function that runs before the host is resolved, and for each of its addresses.
     pub fn new(
-        decide: impl Fn(&str, Option<IpAddr>) -> Result<(), String> + Send + Sync + 'static,
+        decide: impl Fn(&ProofDestination<'_>) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         Self(Arc::new(decide))
     }
@@ -45,8 +57,8 @@ impl ProofScope {
     ///
     /// # Errors
     /// Why nothing may be sent to it.
-    pub fn check(&self, host: &str, address: Option<IpAddr>) -> ClientResult<()> {
-        (self.0)(host, address).map_err(|why| Error::new(ErrorKind::Forbidden, why))
+    pub fn check(&self, destination: &ProofDestination<'_>) -> ClientResult<()> {
+        (self.0)(destination).map_err(|why| Error::new(ErrorKind::Forbidden, why))
     }
 }
 
@@ -77,11 +89,18 @@ pub async fn send_proof(
         .host()
         .ok_or_else(|| invalid(&"the address has no host"))?;
     let name = host.to_string();
+    let check = |to: &str, address: Option<IpAddr>| {
+        scope.check(&ProofDestination {
+            host: to,
+            address,
+            has_payload: request.has_payload,
+        })
+    };
     let addresses = match host {
         Host::Ipv4(ip) => vec![IpAddr::V4(ip)],
         Host::Ipv6(ip) => vec![IpAddr::V6(ip)],
         Host::Domain(domain) => {
-            scope.check(domain, None)?;
+            check(domain, None)?;
             match resolve(domain).await {
                 Ok(addresses) => addresses,
                 Err(problem) => {
@@ -93,9 +112,9 @@ pub async fn send_proof(
             }
         }
     };
-    let allowed = allowed(&name, addresses, scope)?;
+    let allowed = allowed(&name, addresses, check)?;
     if let Some(virtual_host) = request.virtual_host() {
-        check_virtual_host(virtual_host, &allowed, scope)?;
+        check_virtual_host(virtual_host, &allowed, check)?;
     }
     let http = http_client(request, &name, &allowed).map_err(|error| invalid(&error))?;
     let method = Method::from_bytes(request.method.as_bytes()).map_err(|error| invalid(&error))?;
@@ -129,12 +148,12 @@ async fn resolve(domain: &str) -> Result<Vec<IpAddr>, String> {
 fn allowed(
     name: &str,
     addresses: Vec<IpAddr>,
-    scope: &ProofScope,
+    check: impl Fn(&str, Option<IpAddr>) -> ClientResult<()>,
 ) -> ClientResult<Vec<SocketAddr>> {
     let mut allowed = Vec::new();
     let mut refused = None;
     for ip in addresses {
-        match scope.check(name, Some(ip)) {
+        match check(name, Some(ip)) {
             Ok(()) => allowed.push(SocketAddr::new(ip, 0)),
             Err(error) => refused = Some(error),
         }
@@ -150,17 +169,17 @@ fn allowed(
 fn check_virtual_host(
     written: &str,
     addresses: &[SocketAddr],
-    scope: &ProofScope,
+    check: impl Fn(&str, Option<IpAddr>) -> ClientResult<()>,
 ) -> ClientResult<()> {
     let host = Host::parse(written).map_err(|error| invalid(&error))?;
     let name = host.to_string();
     match host {
-        Host::Ipv4(ip) => scope.check(&name, Some(IpAddr::V4(ip))),
-        Host::Ipv6(ip) => scope.check(&name, Some(IpAddr::V6(ip))),
+        Host::Ipv4(ip) => check(&name, Some(IpAddr::V4(ip))),
+        Host::Ipv6(ip) => check(&name, Some(IpAddr::V6(ip))),
         Host::Domain(_) => {
-            scope.check(&name, None)?;
+            check(&name, None)?;
             let mut addresses = addresses.iter();
-            addresses.try_for_each(|address| scope.check(&name, Some(address.ip())))
+            addresses.try_for_each(|address| check(&name, Some(address.ip())))
         }
     }
 }
@@ -224,12 +243,24 @@ async fn read(mut response: Response) -> ProofAnswer {
             break true;
         }
     };
-    ProofAnswer {
+    let mut answer = ProofAnswer {
         status: Some(status),
         headers,
-        body: String::from_utf8_lossy(&body).into_owned().into(),
+        body: Shared::default(),
         is_cut,
-    }
+    };
+    answer.body = text_of(&answer, &body).into_owned().into();
+    answer
+}
+
+/// The body as text, as scans read it.
+fn text_of<'b>(answer: &ProofAnswer, body: &'b [u8]) -> Cow<'b, str> {
+    let header = |name| answer.header(name).unwrap_or_default();
+    let headers = BodyHeaders {
+        content_type: header("content-type"),
+        content_type_options: header("x-content-type-options"),
+    };
+    body_text::text(body, headers)
 }
 
 fn invalid(error: &dyn fmt::Display) -> Error {
@@ -252,7 +283,7 @@ mod tests {
     }
 
     fn everywhere() -> ProofScope {
-        ProofScope::new(|_, _| Ok(()))
+        ProofScope::new(|_| Ok(()))
     }
 
     #[tokio::test]
@@ -276,6 +307,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn body_is_read_in_the_encoding_that_it_names() {
+        let server = MockServer::start().await;
+        let named = ResponseTemplate::new(200)
+            .set_body_raw(&b"Gr\xf6\xdfe"[..], "text/html; charset=iso-8859-1");
+        Mock::given(any()).respond_with(named).mount(&server).await;
+        let sent = send_proof(&planned(&server.uri()), &everywhere()).await;
+        assert_eq!(sent.unwrap().unwrap().body.as_str(), "Größe");
+    }
+
+    #[tokio::test]
     async fn long_body_is_cut_at_the_limit() {
         let server = MockServer::start().await;
         let long = ResponseTemplate::new(200).set_body_bytes(vec![b'a'; MAX_BODY + 1]);
@@ -290,9 +331,9 @@ mod tests {
         let server = MockServer::start().await;
         let asked = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&asked);
-        let nowhere = ProofScope::new(move |host, ip| {
-            seen.lock().unwrap().push((host.to_owned(), ip));
-            match ip {
+        let nowhere = ProofScope::new(move |to| {
+            seen.lock().unwrap().push((to.host.to_owned(), to.address));
+            match to.address {
                 Some(_) => Err("out of scope".to_owned()),
                 None => Ok(()),
             }
@@ -310,7 +351,7 @@ mod tests {
     #[tokio::test]
     async fn host_header_out_of_scope_is_not_sent() {
         let server = MockServer::start().await;
-        let scope = ProofScope::new(|host, _| match host {
+        let scope = ProofScope::new(|to| match to.host {
             "127.0.0.1" | "shop.test" => Ok(()),
             other => Err(format!("{other} is out of scope")),
         });
@@ -327,6 +368,24 @@ mod tests {
             assert_eq!(sent.is_ok(), is_sent, "{host}");
         }
         assert_eq!(server.received_requests().await.unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn payload_is_sent_only_where_the_scope_permits_it() {
+        let server = MockServer::start().await;
+        let scope = |permits: bool| {
+            ProofScope::new(move |to| match !to.has_payload || permits {
+                true => Ok(()),
+                false => Err("no payload here".to_owned()),
+            })
+        };
+        let attack = planned(&format!("{}/?q=%3Cb%3E", server.uri()));
+        let refused = send_proof(&attack, &scope(false)).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Forbidden);
+        assert!(server.received_requests().await.unwrap().is_empty());
+        assert!(send_proof(&attack, &scope(true)).await.unwrap().is_ok());
+        let page = planned(&server.uri());
+        assert!(send_proof(&page, &scope(false)).await.unwrap().is_ok());
     }
 
     #[tokio::test]

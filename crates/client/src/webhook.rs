@@ -158,8 +158,9 @@ async fn attempt(
         _ if status.is_server_error() => ErrorKind::Server,
         _ => ErrorKind::Invalid,
     };
-    let code = status.as_u16();
-    Err(Error::new(kind, format!("the receiver responded {code} {reason}")).with_status(code))
+    // The error shows its status before.
+    let message = format!("{reason} from the receiver");
+    Err(Error::new(kind, message).with_status(status.as_u16()))
 }
 
 #[cfg(test)]

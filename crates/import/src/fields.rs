@@ -20,9 +20,18 @@ const TIMES: [&str; 10] = [
     "%d %b %Y %H:%M:%S",
 ];
 
-/// A time in any form of the tools.
+/// Seconds of the first day of 1970, whose hours depend on the zone.
+const FIRST_DAY: i64 = 86_400;
+/// From here on a number counts milliseconds: 1973, or the year 5138 in seconds.
+const MILLISECONDS: i64 = 100_000_000_000;
+
+/// A time in any form of the tools. Programs write the first years of their calendars, 1 and 1970,
+/// for a time that they do not know.
 pub fn time(text: &str) -> Option<Stamp> {
-    let text = text.trim();
+    of_any_form(text.trim()).filter(|at| at.as_second() > FIRST_DAY)
+}
+
+fn of_any_form(text: &str) -> Option<Stamp> {
     if let Some(stamp) = Stamp::parse(text) {
         return Some(stamp);
     }
@@ -43,8 +52,12 @@ pub fn time(text: &str) -> Option<Stamp> {
     Some(Stamp(civil.to_zoned(TimeZone::UTC).ok()?.timestamp()))
 }
 
-/// Seconds since 1970; none for 0, which stands for an unknown time.
-pub fn epoch(second: i64) -> Option<Stamp> {
+/// Seconds or milliseconds since 1970; none for 0, which stands for an unknown time.
+pub fn epoch(number: i64) -> Option<Stamp> {
+    let second = match number {
+        MILLISECONDS.. => number / 1_000,
+        second => second,
+    };
     let at = Timestamp::from_second(second).ok()?;
     (second > 0).then_some(Stamp(at))
 }
@@ -102,6 +115,18 @@ pub fn cwes_in(text: &str) -> Vec<u32> {
             .filter(|cwe| (1..10_000).contains(cwe))
     };
     parts.filter_map(number).collect()
+}
+
+/// A port as tools and spreadsheets write it, `443` or `443.0`; none for 0 and other texts.
+pub fn port(text: &str) -> Option<u16> {
+    let text = text.trim();
+    let number = text.split_once('.').map_or(text, |(number, rest)| {
+        match rest.bytes().all(|digit| digit == b'0') {
+            true => number,
+            false => text,
+        }
+    });
+    number.parse().ok().filter(|port| *port > 0)
 }
 
 /// A number with a decimal point or comma.

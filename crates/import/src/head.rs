@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use quick_xml::events::Event;
 use quick_xml::reader::Reader;
+use serde::de::IgnoredAny;
 
-use crate::table::{column_name, delimiter};
+use crate::repair::repaired;
+use crate::table::{column_name, delimiter, first_line};
 
 /// Levels of JSON keys that are collected.
 const MAX_LEVEL: usize = 4;
@@ -123,6 +125,38 @@ fn after_messages(text: &str) -> &str {
     text
 }
 
+/// Where results can begin behind the lines of a tool, a shell or Excel, in bytes: at a line of
+/// JSON or XML, or behind a line that names the separator of a table.
+pub(crate) fn later_starts(text: &str) -> impl Iterator<Item = usize> {
+    let first = text.trim_start();
+    let is_document = first.starts_with(['<', '{']) || is_json_start(first);
+    let most = if is_document { 0 } else { MAX_MESSAGES };
+    let mut next = 0;
+    text.split_inclusive('\n')
+        .take(most)
+        .filter_map(move |line| {
+            let start = next;
+            next += line.len();
+            match line.starts_with("sep=") {
+                true => Some(next),
+                false => document_in(line).map(|at| start + at),
+            }
+        })
+}
+
+/// Where a document begins in a line: at its start, or with JSON behind the name that containers
+/// write.
+fn document_in(line: &str) -> Option<usize> {
+    let trimmed = line.trim_start();
+    let is_xml = trimmed
+        .strip_prefix('<')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || "?!".contains(c)));
+    if is_xml || trimmed.starts_with('{') || is_json_start(trimmed) {
+        return Some(line.len() - trimmed.len());
+    }
+    line.find('{').filter(|at| is_json(line[*at..].trim_end()))
+}
+
 /// Whether a line that begins with `[` can be the beginning of a list.
 fn is_json_start(line: &str) -> bool {
     let Some(element) = line.trim_start().strip_prefix('[') else {
@@ -132,8 +166,10 @@ fn is_json_start(line: &str) -> bool {
     first.is_none_or(|first| "[{\"]-0123456789".contains(first))
 }
 
+/// Whether a line is a document, also one with errors that are repaired.
 fn is_json(line: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok()
+    let is_document = |text: &str| serde_json::from_str::<IgnoredAny>(text).is_ok();
+    is_document(line) || is_document(&repaired(line))
 }
 
 impl JsonHead {
@@ -213,10 +249,10 @@ impl KeyScan {
                 _ => {
                     let end = bytes[at..]
                         .iter()
-                        .position(|byte| b",]} \r\n\t".contains(byte));
+                        .position(|byte| b":,]} \r\n\t".contains(byte));
                     let end = end.map_or(bytes.len(), |end| at + end);
                     if text.is_char_boundary(at) && text.is_char_boundary(end) {
-                        self.value(&text[at..end]);
+                        self.text(&text[at..end]);
                     }
                     at = end.max(at + 1);
                     continue;
@@ -237,12 +273,17 @@ impl KeyScan {
 
     fn string(&mut self, quoted: &str) {
         let text: String = serde_json::from_str(quoted).unwrap_or_default();
+        self.text(&text);
+    }
+
+    /// A string, number or word: a key or a value.
+    fn text(&mut self, text: &str) {
         match self.open.last_mut() {
             Some(open) if open.expects_key => {
-                open.key = text;
+                text.clone_into(&mut open.key);
                 open.expects_key = false;
             }
-            _ => self.value(&text),
+            _ => self.value(text),
         }
     }
 
@@ -309,7 +350,7 @@ impl XmlHead {
 
 impl TableHead {
     fn of(text: &str) -> Option<Self> {
-        let line = text.lines().next()?;
+        let line = first_line(text);
         let columns: Vec<String> = line.split(delimiter(line)).map(column_name).collect();
         (columns.len() > 2).then_some(Self { columns })
     }

@@ -74,7 +74,7 @@ impl<'a> ImportInput<'a> {
         self.allowance.clone()
     }
 
-    /// The beginning of the text, without reading over it.
+    /// The beginning of the text that is not read yet, without reading over it.
     pub fn peek(&mut self) -> Result<&str, ReadFault> {
         while self.failed.is_none() && self.text.len() < HEAD {
             match self.source.fill(&mut self.text) {
@@ -84,8 +84,14 @@ impl<'a> ImportInput<'a> {
                 Err(error) => self.failed = Some(error),
             }
         }
-        let end = self.text.floor_char_boundary(HEAD);
-        Ok(&self.text[..end])
+        let end = self.text.floor_char_boundary(HEAD.max(self.at));
+        Ok(&self.text[self.at..end])
+    }
+
+    /// Reads over the first bytes of the text that [`ImportInput::peek`] shows.
+    pub fn pass(&mut self, bytes: usize) {
+        self.consume(bytes);
+        self.allowance.renew();
     }
 
     /// The next line without its end; none at the end of the text. A line that is longer than an

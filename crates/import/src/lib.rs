@@ -26,6 +26,7 @@ mod input;
 mod json;
 mod open_port;
 mod preview;
+mod repair;
 mod run;
 mod table;
 mod target;
@@ -47,9 +48,11 @@ pub use run::{FoundTarget, ImportSummary, SkippedEntries};
 pub use target::{ImportTarget, ImportTargetKind};
 
 use container::ImportMember;
+use formats::RecognisedHead;
 use input::{ImportInput, ReadFault};
 use run::ImportRun;
 
+const MESSAGES: &str = "lines before the results are not read";
 const AFTER_GZIP: &str = "bytes after the end of the gzip data are not read";
 
 /// What a file may contain at most.
@@ -100,9 +103,13 @@ impl<F: FnMut(ImportEntry) -> ControlFlow<()>> ImportSink for F {
 /// Why no result of a file was read.
 #[derive(Debug, Error)]
 pub enum ImportError {
-    #[error("the file is empty; if a scan without results wrote it, name its format with --format")]
+    #[error(
+        "the file is empty; if a scan without results wrote it, name its format: `scandeck import --format NAME`"
+    )]
     Empty,
-    #[error("the format is not recognised; name it with --format if docs/imports.md lists it")]
+    #[error(
+        "the format is not recognised; if docs/imports.md lists it, name it: `scandeck import --format NAME`"
+    )]
     Unknown,
     #[error("no format is called {0}; choose one of: {known}", known = formats::names())]
     NoFormat(String),
@@ -164,12 +171,20 @@ fn read_member(
 ) -> Result<ImportSummary, ImportError> {
     let mut input = ImportInput::new(member.bytes, limits.entry_bytes);
     let first = input.peek().map_err(of_fault)?;
-    let head = FileHead::of(first);
-    let format = match named {
-        Some(format) => format,
+    let RecognisedHead {
+        format,
+        head,
+        start,
+    } = match named {
+        Some(format) => RecognisedHead {
+            format,
+            head: FileHead::of(first),
+            start: 0,
+        },
         None if first.trim().is_empty() => return Err(ImportError::Empty),
-        None => formats::recognise(&head).ok_or(ImportError::Unknown)?,
+        None => formats::recognise(first).ok_or(ImportError::Unknown)?,
     };
+    input.pass(start);
     sink.begin(format, member.name.as_deref());
     let mut run = ImportRun::new(
         format,
@@ -178,6 +193,9 @@ fn read_member(
         sink,
     );
     let end = format.reader.read(&mut input, &head, &mut run);
+    if start > 0 {
+        run.skip(MESSAGES);
+    }
     if member.has_rest.get() {
         run.skip(AFTER_GZIP);
     }

@@ -1,8 +1,14 @@
 //! Streams CSV: rows by the names of their columns.
 
+use std::cell::Cell;
+use std::io::{Read, Result as IoResult};
+use std::rc::Rc;
+
 use csv::{ReaderBuilder, StringRecord};
 
 use crate::input::{ImportInput, ReadFault};
+
+const UNCLOSED: &str = "the table ends inside of a quoted cell; its last row has the rest";
 
 /// A row; columns are found by name, whatever their case.
 pub struct ImportRow<'a> {
@@ -27,21 +33,33 @@ pub fn each_row(
     input: &mut ImportInput<'_>,
     mut each: impl FnMut(&ImportRow<'_>) -> Result<(), ReadFault>,
 ) -> Result<(), ReadFault> {
-    let delimiter = delimiter(input.peek()?);
+    let delimiter = delimiter(input.peek()?) as u8;
     let allowance = input.allowance();
+    let is_quoted = Rc::new(Cell::new(false));
+    let watched = QuoteWatch {
+        input,
+        delimiter,
+        cell: CellPart::Start,
+        is_quoted: Rc::clone(&is_quoted),
+    };
     let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter as u8)
+        .delimiter(delimiter)
         .flexible(true)
-        .from_reader(input);
+        .from_reader(watched);
     let headers = reader.headers().map_err(fault)?;
     let columns: Vec<String> = headers.iter().map(column_name).collect();
     let mut cells = StringRecord::new();
     loop {
         allowance.renew();
         if !reader.read_record(&mut cells).map_err(fault)? {
-            return Ok(());
+            return match is_quoted.get() {
+                true => Err(ReadFault::Damaged(UNCLOSED.to_owned())),
+                false => Ok(()),
+            };
         }
-        if cells.iter().all(|cell| cell.trim().is_empty()) {
+        // Joined files repeat the names of the columns.
+        let is_header = cells.iter().map(column_name).eq(columns.iter().cloned());
+        if is_header || cells.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
         let row = ImportRow {
@@ -57,14 +75,56 @@ pub fn column_name(text: &str) -> String {
     text.trim().trim_matches('"').to_lowercase()
 }
 
+/// The text before the first end of a line, also that of old Macs.
+pub fn first_line(text: &str) -> &str {
+    text.split(['\r', '\n']).next().unwrap_or_default()
+}
+
 /// The most frequent separator of the first line.
 pub fn delimiter(text: &str) -> char {
-    let line = text.lines().next().unwrap_or_default();
+    let line = first_line(text);
     let count = |separator: char| line.matches(separator).count();
     [',', ';', '\t']
         .into_iter()
         .max_by_key(|one| (count(*one), *one == ','))
         .unwrap_or(',')
+}
+
+/// Where a byte is in its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CellPart {
+    Start,
+    Bare,
+    Quoted,
+    /// Behind a quote in a quoted cell: the end of the cell, or the first of two.
+    Quote,
+}
+
+/// Passes a table on, and watches whether a quoted cell is open: the reader of CSV ends such a cell
+/// with the file and reports nothing.
+struct QuoteWatch<'a, 'b> {
+    input: &'a mut ImportInput<'b>,
+    delimiter: u8,
+    cell: CellPart,
+    is_quoted: Rc<Cell<bool>>,
+}
+
+impl Read for QuoteWatch<'_, '_> {
+    fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
+        let read = self.input.read(buffer)?;
+        for byte in &buffer[..read] {
+            let is_end = *byte == self.delimiter || matches!(byte, b'\r' | b'\n');
+            self.cell = match (self.cell, *byte) {
+                (CellPart::Start | CellPart::Quote, b'"') => CellPart::Quoted,
+                (CellPart::Quoted, b'"') => CellPart::Quote,
+                (CellPart::Quoted, _) => CellPart::Quoted,
+                _ if is_end => CellPart::Start,
+                _ => CellPart::Bare,
+            };
+        }
+        self.is_quoted.set(self.cell == CellPart::Quoted);
+        Ok(read)
+    }
 }
 
 fn fault(error: csv::Error) -> ReadFault {

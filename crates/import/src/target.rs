@@ -1,6 +1,7 @@
 //! The target that a result belongs to, in canonical form: lower-case host, no default port, no
 //! path, no user info.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use url::{Host, Url};
@@ -95,7 +96,7 @@ impl ImportTarget {
 impl TargetPlace {
     /// A web address: `https://shop.test:8443/cart?id=1`.
     pub fn of_url(text: &str) -> Option<Self> {
-        let url = Url::parse(text.trim()).ok()?;
+        let url = Url::parse(&without_zone(text.trim())).ok()?;
         let host = url.host()?;
         let scheme = url.scheme().to_owned();
         let port = url.port_or_known_default();
@@ -150,5 +151,20 @@ impl TargetPlace {
             place.path = format!("/{}", path.split(['?', '#']).next().unwrap_or_default());
         }
         Some(place)
+    }
+}
+
+/// A URL without the zone of its IPv6 address, `%25eth0` or `%eth0`, which has no meaning on
+/// another machine (RFC 6874).
+fn without_zone(url: &str) -> Cow<'_, str> {
+    let Some((before, host)) = url.split_once("://[") else {
+        return Cow::Borrowed(url);
+    };
+    match host.split_once(']') {
+        Some((address, rest)) if address.contains('%') => {
+            let address = address.split('%').next().unwrap_or_default();
+            Cow::Owned(format!("{before}://[{address}]{rest}"))
+        }
+        _ => Cow::Borrowed(url),
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod almost;
 mod formats;
 mod hostile;
 

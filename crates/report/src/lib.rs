@@ -51,6 +51,7 @@ pub use preview::{ReportPreview, preview};
 pub use spreadsheet::{CsvTable, neutral};
 pub use template::{ReportTemplate, SeverityScale, TemplateError};
 pub use template_file::read_report_template;
+pub use view::locations;
 pub use words::Words;
 
 /// The supported formats.

@@ -1,5 +1,6 @@
 //! Markdown of templates, as blocks for every page format: headings, paragraphs, lists, bold text,
-//! code and links. HTML in it is text.
+//! code and links. Emphasis, one asterisk or underscore on each side, is bold too, because the fonts
+//! have no italics. HTML in it is text.
 
 use scandeck_wire::text::clean_text_for_print;
 
@@ -100,10 +101,20 @@ fn spans(text: &str) -> Vec<RichSpan> {
                 ..RichSpan::default()
             });
             rest = after;
+        } else if let Some((inside, after)) = emphasised(text, text.len() - rest.len()) {
+            out.extend(spans(inside).into_iter().map(|span| RichSpan {
+                is_bold: true,
+                ..span
+            }));
+            rest = after;
         } else {
             let next = rest.char_indices().skip(1);
+            let start = text.len() - rest.len();
             let mark = |(at, c): (usize, char)| {
-                (matches!(c, '`' | '[') || rest[at..].starts_with("**")).then_some(at)
+                let is_mark = matches!(c, '`' | '[')
+                    || rest[at..].starts_with("**")
+                    || emphasised(text, start + at).is_some();
+                is_mark.then_some(at)
             };
             let end = next.clone().find_map(mark).unwrap_or(rest.len());
             out.push(RichSpan {
@@ -122,6 +133,18 @@ fn enclosed<'a>(text: &'a str, open: &str, close: &str) -> Option<(&'a str, &'a 
     text.strip_prefix(open)?
         .split_once(close)
         .filter(|(inside, _)| !inside.is_empty())
+}
+
+/// The text between two asterisks or underscores that begin at a byte, and the text after them.
+/// Marks inside a word, as in names of functions, are none.
+fn emphasised(text: &str, at: usize) -> Option<(&str, &str)> {
+    let (before, rest) = text.split_at_checked(at)?;
+    let mark = ["*", "_"].into_iter().find(|mark| rest.starts_with(mark))?;
+    let (inside, after) = enclosed(rest, mark, mark)?;
+    let is_outside_words =
+        !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
+    let is_tight = inside.trim() == inside;
+    (is_outside_words && is_tight).then_some((inside, after))
 }
 
 /// `[label](https://address)` at the start.
@@ -168,6 +191,16 @@ mod tests {
         );
         assert!(styled.iter().any(|span| span.is_code && span.text == "a*b"));
         assert!(styled.iter().any(|span| span.link == "https://a.test/x"));
+    }
+
+    #[test]
+    fn emphasis_is_bold_and_marks_inside_words_are_text() {
+        let all = blocks("Two *years* and _very `old`_ log_file_name, 2 * 3 * 4, a*b*c.");
+        let text = "Two years and very old log_file_name, 2 * 3 * 4, a*b*c.";
+        assert_eq!(plain(&all[0]), text);
+        let bold = all[0].spans.iter().filter(|span| span.is_bold);
+        let bold: Vec<&str> = bold.map(|span| &*span.text).collect();
+        assert_eq!(bold, ["years", "very ", "old"]);
     }
 
     #[test]

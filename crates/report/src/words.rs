@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     /// The sources with texts for readers.
-    const SOURCES: [&str; 13] = [
+    const SOURCES: [&str; 14] = [
         include_str!("words.rs"),
         include_str!("docx.rs"),
         include_str!("html.rs"),
@@ -110,6 +110,7 @@ mod tests {
         include_str!("flow/appendix.rs"),
         include_str!("view/mod.rs"),
         include_str!("view/entry.rs"),
+        include_str!("view/location.rs"),
         include_str!("view/overview.rs"),
         include_str!("view/scope.rs"),
         include_str!("view/proof.rs"),

@@ -41,6 +41,8 @@ pub enum InputKind {
     /// Patterns of targets.
     Scope,
     Wordlist,
+    /// A font of this machine, often a collection.
+    Font,
     Decisions,
     Bundle,
 }
@@ -50,6 +52,7 @@ impl InputKind {
         match self {
             Self::Secret | Self::Settings | Self::Certificates => 1,
             Self::Parameters | Self::Scope => 16,
+            Self::Font => 64,
             Self::Wordlist | Self::Decisions => 256,
             Self::Bundle => 1024,
         }

@@ -119,6 +119,7 @@ fn connected(
         base_url: client.base().to_string(),
         service_flags: config.service_flags.clone(),
         read_only: config.read_only,
+        allow_active: config.allow_active,
         colour: config.colour,
         reads_key_again: key.is_readable_again(),
         key_source: key.to_string(),

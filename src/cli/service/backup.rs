@@ -103,7 +103,7 @@ pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
         bail!(
             "the database is on the server of {address}: stop the service, restore it with \
              `pg_restore --clean --if-exists --dbname=DATABASE scandeck.dump`, copy the key files to {}, \
-             and tell teams that decisions may be lost (docs/service.md, PostgreSQL)",
+             and tell teams that decisions may be lost (docs/deploy.md, PostgreSQL)",
             dir.path().display()
         );
     }

@@ -26,6 +26,7 @@ use crate::cli::value::{number, number_in};
 use scandeck_report::{ReportTemplate, read_report_template};
 use scandeck_service::{KeyQuotas, NodeRole, RateLimit, ServerIdentity, Settings, start};
 use scandeck_wire::contract::WorkspaceId;
+use scandeck_wire::text::CleanLog;
 
 /// A service that the dashboard started ends after this time without a scan, an active logger or a
 /// client.
@@ -257,14 +258,14 @@ pub(super) fn log_to_stderr(format: LogFormat) {
         .unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
         .with_ansi(false);
     // A closed standard error must not stop the service.
     let log = log.log_internal_errors(false);
     // Another part of the program may have set a log already.
     let _ = match format {
-        LogFormat::Text => log.try_init(),
+        LogFormat::Text => log.with_writer(|| CleanLog(std::io::stderr())).try_init(),
         LogFormat::Json => log
+            .with_writer(std::io::stderr)
             .json()
             .flatten_event(true)
             .with_span_list(false)

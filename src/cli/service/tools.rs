@@ -26,8 +26,8 @@ pub struct ToolsArgs {
 struct InstalledGuest {
     guest: Guest,
     path: PathBuf,
-    /// None if it reports none: it is damaged, or another program of the same name.
-    version: Option<String>,
+    /// Or why it reports none.
+    version: Result<String, String>,
 }
 
 /// Prints the tools.
@@ -72,7 +72,7 @@ fn row(one: &OfferedTool, installed: &[InstalledGuest]) -> Value {
         let found = find(guest, installed);
         json!({
             "program": guest.program(), "required": how == GuestUse::Required, "installed": found.is_some(),
-            "path": found.map(|one| &one.path), "version": found.and_then(|one| one.version.as_deref()),
+            "path": found.map(|one| &one.path), "version": found.and_then(|one| one.version.as_deref().ok()),
             "remedy": found.is_none().then(|| guest.remedy()),
         })
     });
@@ -122,9 +122,7 @@ fn scanner(guest: Guest, how: GuestUse, found: Option<&InstalledGuest>) -> Strin
     };
     let path = path.display();
     match version {
-        Some(version) => format!("uses {program} {version}: {path}"),
-        None => {
-            format!("{path} reports no version of {program}: damaged, or another program")
-        }
+        Ok(version) => format!("uses {program} {version}: {path}"),
+        Err(why) => why.clone(),
     }
 }

@@ -29,7 +29,7 @@ impl Alert {
     /// Counts further events, which the alert does not name.
     pub fn add_more(&mut self, more: usize) {
         if more > 0 {
-            self.body.push_str(&format!(" and {more} more"));
+            self.body.push_str(&format!(" (and {more} more)"));
             self.fields.push(("more", more.to_string()));
         }
     }

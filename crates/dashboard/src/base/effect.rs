@@ -2,7 +2,8 @@
 //! with a message.
 
 use crate::base::{
-    Alert, CaptureRow, ChainRequest, FileToImport, Generation, TeamRequest, TextChunk, ViewJob,
+    Alert, CaptureRow, CaseRequest, ChainRequest, FileToImport, Generation, TeamRequest, TextChunk,
+    ViewJob,
 };
 use crate::config::AlertPlan;
 use crate::input::CustomAction;
@@ -77,6 +78,8 @@ pub enum Effect {
     PreviewReport(Box<Exported>),
     /// Write captured requests into a file.
     ExportCaptures(Box<ExportedCaptures>),
+    /// Seal the case of some findings, and write it into a file; answered by `Msg::Exported`.
+    SealCase(Box<CaseRequest>),
     /// Open a field's text in `$EDITOR`; answered by `Msg::Edited`.
     Edit(String),
     /// Show a text in `$PAGER`; none is the text of the detail on the screen. Answered by
@@ -410,6 +413,8 @@ pub struct PlannedProof {
     pub workspace: Shared,
     pub request: ProofRequest,
     pub expected: ExpectedAnswer,
+    /// Whoever runs the dashboard allows payloads.
+    pub allow_active: bool,
 }
 
 /// The result of a call that succeeded.

@@ -13,6 +13,7 @@ pub mod batch;
 pub mod cached;
 pub mod capture;
 pub mod capture_alert;
+pub mod case_request;
 pub mod chain_request;
 pub mod effect;
 pub mod finding_group_by;
@@ -41,6 +42,7 @@ pub use batch::{AT_ONCE, Batch, Job, JobState};
 pub use cached::{CACHED_LISTS, CachedList};
 pub use capture::{CaptureKey, CaptureRow};
 pub use capture_alert::{AGAIN, AlertReason, CaptureAlert};
+pub use case_request::CaseRequest;
 pub use chain_request::ChainRequest;
 pub use effect::{
     AlertRequest, Call, CallAnswer, CaptureUse, CommandRun, ConnectionChoice, CopyFailed, Effect,

@@ -18,6 +18,8 @@ pub struct Session {
     pub colour: Option<ProfileColour>,
     /// Actions that change the service are off.
     pub read_only: bool,
+    /// Proofs may carry a payload (`--allow-active`).
+    pub allow_active: bool,
     /// A temporary demo, which ends with the dashboard.
     pub demo: bool,
     /// This machine has a browser that the user can see.

@@ -5,6 +5,7 @@ use crate::ui::{Cx, LineBox, ViewCache, format, words, wrap_hanging};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use scandeck_domain::chain::ChainLine;
 use scandeck_wire::text;
+use std::iter;
 
 pub(crate) fn draw_chain(
     cx: &Cx<'_>,
@@ -50,14 +51,27 @@ fn wrapped_chain(cx: &Cx<'_>, open: &ChainBox, width: u16) -> WrappedChain {
         if line.object.is_some() {
             is_of_selected = at == open.at;
         }
-        let hang = text::width(&line.branch).min(usize::from(width / 2));
-        let whole = drawn(cx, line, at == open.at);
-        wrapped.lines.extend(wrap_hanging(whole, width, hang));
+        wrapped
+            .lines
+            .extend(rows_of(cx, line, at == open.at, width));
         if is_of_selected {
             wrapped.end_of_selected = wrapped.lines.len();
         }
     }
     wrapped
+}
+
+/// A line, wrapped to the right of the tree, whose branches go on beside each row.
+fn rows_of(cx: &Cx<'_>, line: &ChainLine, is_selected: bool, width: u16) -> Vec<Line<'static>> {
+    let tree = text::width(&line.branch).min(usize::from(width / 2)) as u16;
+    let rows = wrap_hanging(drawn(cx, line, is_selected), width - tree, 0);
+    let below = line.branch.replace("├─", "│ ").replace("└─", "  ");
+    let branches = iter::once(line.branch.clone()).chain(iter::repeat(below));
+    let beside = |(mut row, branch): (Line<'static>, String)| {
+        row.spans.insert(0, Span::styled(branch, cx.theme.dim()));
+        row
+    };
+    rows.into_iter().zip(branches).map(beside).collect()
 }
 
 fn drawn(cx: &Cx<'_>, line: &ChainLine, is_selected: bool) -> Line<'static> {
@@ -69,8 +83,5 @@ fn drawn(cx: &Cx<'_>, line: &ChainLine, is_selected: bool) -> Line<'static> {
         (false, Some(_)) => theme.text(),
     };
     let shown = cx.shown(&line.text).into_owned();
-    Line::from(vec![
-        Span::styled(line.branch.clone(), theme.dim()),
-        Span::styled(shown, style),
-    ])
+    Line::from(Span::styled(shown, style))
 }

@@ -49,6 +49,27 @@ fn finding_leads_to_its_target_and_to_a_host_that_is_none() {
 }
 
 #[test]
+fn branches_go_on_beside_facts_of_several_rows() {
+    let mut app = app();
+    let row = ["Certificate names", "api.acme.test, old.acme.test"].map(str::to_owned);
+    app.feed(Snapshot::Findings(table([Finding {
+        task_id: Some(ScanId(1)),
+        vuln_evidence: Evidence::table(&["What", "Value"], [Vec::from(row)]),
+        ..finding(1, 1, "Weak key", Risk::High)
+    }])));
+    app.model.screen.size = Size {
+        columns: 60,
+        rows: 40,
+    };
+    app.keys("&");
+    let shown = app.frame();
+    let place = |part: &str| shown.iter().position(|line| line.contains(part)).unwrap();
+    let facts = &shown[place("├─ derived: api") + 1..place("└─ derived: old")];
+    assert!(facts.len() > 1, "{shown:#?}");
+    assert!(facts.iter().all(|line| line.contains("│ ")), "{facts:#?}");
+}
+
+#[test]
 fn enter_goes_to_the_selected_object() {
     let mut app = app();
     app.keys("2 home &");

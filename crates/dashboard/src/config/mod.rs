@@ -59,6 +59,9 @@ pub struct Flags {
     /// Turn off every action that changes the service, and new payloads
     #[arg(long)]
     pub read_only: bool,
+    /// Allow proofs of requests that may carry a payload, to targets whose scope entry is active
+    #[arg(long)]
+    pub allow_active: bool,
     /// Allow plain http to other machines; sends the key in clear text
     #[arg(long)]
     pub insecure_http: bool,
@@ -88,6 +91,8 @@ pub struct Config {
     pub workspace: Option<String>,
     /// Whether actions that change the service are off.
     pub read_only: bool,
+    /// Whether proofs may carry a payload.
+    pub allow_active: bool,
     /// Whether plain http to other machines is allowed.
     pub insecure_http: bool,
     /// The colour of the service in the header and in questions.
@@ -223,6 +228,7 @@ impl Config {
             name,
             workspace: flags.workspace.clone().or(profile.workspace),
             read_only: flags.read_only || profile.read_only,
+            allow_active: flags.allow_active,
             insecure_http,
             colour,
             own_addresses: file.own_addresses.clone(),

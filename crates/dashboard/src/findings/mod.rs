@@ -5,6 +5,7 @@
 //!   key ─► decide (verdicts, rules, undo) · review (card by card) · retest (board) · manual ─► Effect::Record, calls
 //!          proof (the request in the evidence again) ─► Call::Prove ─► Effect::Record
 //!          explain (why a finding changed) ─► Modal::Why
+//!          case (the marked findings with what happened to them) ─► Effect::SealCase
 //! ```
 //!
 //! The sub-features `decide`, `review`, `retest`, `proof`, `explain` and `manual` are folders of the
@@ -18,6 +19,9 @@ pub mod review;
 #[cfg(test)]
 mod texts_tests;
 
+pub mod case;
+#[cfg(test)]
+mod case_tests;
 pub mod changed;
 #[cfg(test)]
 mod changed_tests;

@@ -60,8 +60,11 @@ impl Model {
         self.cursor(pane).chosen()
     }
 
-    /// The selected finding of the findings or of the board.
+    /// The selected finding of the findings, of the board or of a review card.
     pub(crate) fn issue_at_hand(&self) -> Option<&Arc<Issue>> {
+        if let Some(review) = self.reviewing() {
+            return review.issue_at_hand();
+        }
         match self.navigation.focus.pane {
             pane @ (Pane::Findings | Pane::Board) => self
                 .data

@@ -159,7 +159,7 @@ fn alerts_are_limited_per_payload_and_spaced_five_seconds() {
     assert!(app.hit(16, Some(2)).is_empty() && app.hit(17, Some(3)).is_empty());
     let alerts = app.pass(5);
     assert!(
-        alerts[0].body.ends_with("and 1 more") && fact(&alerts[0], "more") == "1",
+        alerts[0].body.ends_with("(and 1 more)") && fact(&alerts[0], "more") == "1",
         "{alerts:?}"
     );
     // Both captures are claimed, so that no other process sends the second one.

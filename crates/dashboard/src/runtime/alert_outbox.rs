@@ -411,7 +411,7 @@ mod tests {
             outbox.claim(&request(2, routes.clone(), keys), send.clone());
         }
         let together = next(&mut sent).await.0;
-        assert!(together.ends_with(" and 1 more"), "{together}");
+        assert!(together.ends_with(" (and 1 more)"), "{together}");
     }
 
     #[tokio::test]

@@ -9,7 +9,6 @@ use scandeck_client::{
 };
 use scandeck_domain::oob::unattributed;
 use scandeck_domain::proof::FindingProof;
-use scandeck_wire::contract::import::ImportState;
 use scandeck_wire::contract::scan::ONLY_TESTS;
 use scandeck_wire::contract::{NewScan, ReportId, ScanCreated, Shared, WordlistId};
 use scandeck_wire::text;
@@ -141,9 +140,10 @@ async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Prob
     let upload = result_files::upload(file)?;
     let begun = client.create_import(&file.new, &upload).await?;
     let ended = client.ended_import(begun).await?;
-    match ended.state {
-        ImportState::Finished => Ok(CallAnswer::Imported(Box::new(ended))),
-        _ => Err(Problem::local(ended.message.to_string())),
+    // The form remains, so that a target can be typed.
+    match ended.is_stored() {
+        true => Ok(CallAnswer::Imported(Box::new(ended))),
+        false => Err(Problem::local(ended.message.to_string())),
     }
 }
 
@@ -154,15 +154,16 @@ fn not_replayed(error: scandeck_client::Error) -> Problem {
 /// Sends the request of a finding from this machine, whose scope file decides.
 async fn prove(planned: &PlannedProof) -> Result<FindingProof, Problem> {
     let (request, expected) = (&planned.request, &planned.expected);
-    let received = send_proof(request, &scope_of_proofs()?).await?;
+    let scope = scope_of_proofs(planned.allow_active)?;
+    let received = send_proof(request, &scope).await?;
     let answer = received.map_err(|missing| missing.problem);
     Ok(FindingProof::new(request, expected, answer))
 }
 
-fn scope_of_proofs() -> Result<ProofScope, Problem> {
+fn scope_of_proofs(allow_active: bool) -> Result<ProofScope, Problem> {
     let environment = Environment::of_process();
     let environment = environment.map_err(|error| Problem::local(error.to_string()))?;
-    proof_scope(&environment.state_dir().service_dir())
+    proof_scope(&environment.state_dir().service_dir(), allow_active)
         .map_err(|error| Problem::local(error.to_string()).with_hint(error.hint()))
 }
 

@@ -2,9 +2,9 @@
 //! message.
 
 use crate::base::{
-    Alert, AlertRequest, Call, CaptureRow, CaptureUse, ChainRequest, ConnectionChoice, CopyFailed,
-    Effect, Exported, ExportedCaptures, FindingUse, Generation, ReportRequest, SavedExport,
-    TextChunk, Ticket, ViewJob,
+    Alert, AlertRequest, Call, CaptureRow, CaptureUse, CaseRequest, ChainRequest, ConnectionChoice,
+    CopyFailed, Effect, Exported, ExportedCaptures, FindingUse, Generation, ReportRequest,
+    SavedExport, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -60,6 +60,11 @@ impl EventLoop {
                 self.write(async move {
                     Msg::Exported(blocking(move || export_captures(&exported)).await)
                 });
+            }
+            Effect::SealCase(request) => {
+                self.write(
+                    async move { Msg::Exported(blocking(move || seal_case(*request)).await) },
+                );
             }
             Effect::Edit(text) => self.edit(text).await,
             Effect::Page(text) => self.page(text).await,
@@ -569,6 +574,17 @@ fn export_captures(exported: &ExportedCaptures) -> Result<SavedExport, Problem> 
         path: calls::save(&exported.name, written.as_bytes())?,
         contents: plural(sent.len(), "capture"),
         is_masked: exported.mask.is_some(),
+    })
+}
+
+fn seal_case(request: CaseRequest) -> Result<SavedExport, Problem> {
+    let (name, is_masked) = (request.name.clone(), request.maker.is_masked);
+    let sealed = request.seal();
+    let sealed = sealed.map_err(|error| Problem::local(format!("case not sealed: {error}")))?;
+    Ok(SavedExport {
+        path: calls::save(&name, &sealed.file)?,
+        contents: format!("case with seal {}", sealed.seal),
+        is_masked,
     })
 }
 

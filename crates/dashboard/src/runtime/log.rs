@@ -2,6 +2,7 @@
 
 use crate::config::StateDir;
 use scandeck_wire::input_files::open_regular;
+use scandeck_wire::text::CleanLog;
 use std::fs;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,7 +30,7 @@ pub fn begin(state: &StateDir) {
         .unwrap_or_else(|_| EnvFilter::new("warn,scandeck=info"));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(Mutex::new(file))
+        .with_writer(Mutex::new(CleanLog(file)))
         .with_ansi(false);
     // The file may be on a full disk, and standard error is the screen. A second call (tests, an
     // embedded demo) keeps the first logger.

@@ -20,7 +20,7 @@ use scandeck_wire::text::plural;
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "import",
     &[ArgumentSlot::needed(ArgumentShape::Path)],
-    "show what a result file of another scanner contains, and import it",
+    "show a result file of another scanner, and import it",
     "import results/nuclei.jsonl",
     import,
 )
@@ -78,7 +78,7 @@ fn open(preview: ImportPreview, workspace: Option<WorkspaceId>, name: Option<&st
     let target = FormField::line(FieldId::TargetName, "Target", "")
         .with_help("for all results; empty: those of the file");
     let complete = FormField::toggle(FieldId::Complete, "Complete", false)
-        .with_help("tested the same as the last run");
+        .with_help("yes: findings not in the file are absent");
     fields.extend([target, complete]);
     let form = Form::new(FormTag::Import, &KIND, title, button, fields);
     let mut form = form.in_workspace(workspace);

@@ -5,7 +5,9 @@ use crate::core::commands::tests::*;
 use crate::forms::FieldId;
 use scandeck_import::{FilePreview, SkippedEntries};
 use scandeck_wire::contract::ImportId;
-use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan, NewImport};
+use scandeck_wire::contract::import::{
+    FileImport, ImportedFile, ImportedScan, NewImport, SkippedResults,
+};
 
 const PATH: &str = "results/nuclei.jsonl";
 
@@ -82,8 +84,13 @@ fn result_file_is_shown_before_it_is_sent() {
         findings: 2,
         ..ImportedScan::default()
     };
+    let skipped = SkippedResults {
+        reason: "not a result".into(),
+        count: 1,
+    };
     let file = ImportedFile {
         scans: vec![scan],
+        skipped: vec![skipped],
         ..ImportedFile::default()
     };
     let import = FileImport {
@@ -96,7 +103,7 @@ fn result_file_is_shown_before_it_is_sent() {
     assert!(app.model.overlay.modals.is_empty());
     let notices = app.notices();
     assert!(
-        notices.contains("nuclei.jsonl imported: 1 scan with 2 findings"),
+        notices.contains("nuclei.jsonl imported: 1 scan with 2 findings, 1 result skipped"),
         "{notices}"
     );
 }

@@ -59,7 +59,7 @@ impl EventAlert {
         let body = first.map(|event| event.body.clone()).unwrap_or_default();
         match self.events.len() {
             0 | 1 => body,
-            all => format!("{body} and {} more", all - 1),
+            all => format!("{body} (and {} more)", all - 1),
         }
     }
 

@@ -79,7 +79,7 @@ fn new_finding_alerts_by_the_query_of_the_rule() {
     let found = texts(&fixture, AlertKind::Finding, "risk:critical or is:kev");
     assert_eq!(
         found,
-        ["new critical finding (2 findings): critical: About xss, shop.test, tcp/443 and 1 more"]
+        ["new critical finding (2 findings): critical: About xss, shop.test, tcp/443 (and 1 more)"]
     );
     let found = texts(&fixture, AlertKind::Finding, "is:kev");
     assert_eq!(

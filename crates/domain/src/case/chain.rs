@@ -65,6 +65,13 @@ pub(super) struct SealedLine {
     pub entry: Box<RawValue>,
 }
 
+impl SealedLine {
+    /// The line as a case has it, without its end.
+    pub fn written(digest: &str, entry: &str) -> String {
+        format!("{{\"digest\":\"{digest}\",\"entry\":{entry}}}")
+    }
+}
+
 #[derive(Default)]
 pub(super) struct CaseChain {
     entries: Vec<CaseEntry>,
@@ -85,7 +92,8 @@ impl CaseChain {
         };
         let text = serde_json::to_string(&entry).unwrap_or_default();
         self.last = digest(text.as_bytes());
-        self.lines += &format!("{{\"digest\":\"{}\",\"entry\":{text}}}\n", self.last);
+        self.lines += &SealedLine::written(&self.last, &text);
+        self.lines.push('\n');
         self.entries.push(entry);
     }
 

@@ -1,9 +1,10 @@
-//! A sealed case: what happened in a workspace, as a timeline in which every entry contains the
-//! digest of the one before. A change of one entry does not fit to the next.
+//! A sealed case: what happened in a workspace, or about some findings, as a timeline in which
+//! every entry contains the digest of the one before. A change of one entry does not fit to the
+//! next.
 //!
 //! ```text
-//!   Bundle ─► timeline: entries by time ─► chain: numbers, digests ─► timeline.jsonl ─┐
-//!                                            └─► page: index.html ────────────────────┴─► zip
+//!   Bundle ─► selection ─► timeline: entries by time ─► chain: digests ─► timeline.jsonl ─┐
+//!                                                         └─► page: index.html ───────────┴─► zip
 //!   zip ─► verify ─► VerifiedCase with its seal, or the first entry that does not fit
 //! ```
 //!
@@ -12,10 +13,14 @@
 
 mod chain;
 mod page;
+mod selection;
+#[cfg(test)]
+mod selection_tests;
 mod timeline;
 mod verify;
 
 pub use chain::{CaseEntry, CaseEntryKind};
+pub use selection::CaseSelection;
 pub use timeline::{CaseEvent, CaseMaker, case_events};
 pub use verify::{CaseFault, VerifiedCase, verify};
 

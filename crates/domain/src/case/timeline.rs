@@ -10,6 +10,7 @@ use crate::mask::{KnownNames, Mask, MaskedKind};
 use crate::oob::request;
 use crate::triage::{Bundle, Change, Event};
 use scandeck_wire::contract::{Capture, Finding, Scan, ScanId, Shared, Stamp, TargetId, Tool};
+use scandeck_wire::text::plural;
 
 /// An event before it has a place in the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,8 @@ pub struct CaseMaker {
     pub version: String,
     /// Names, addresses and tokens are replaced by stand-ins.
     pub is_masked: bool,
+    /// The number of findings, if the case is not about the whole workspace.
+    pub findings: Option<usize>,
 }
 
 /// The events of a workspace: the case itself, then scans, findings, decisions, payloads and
@@ -75,17 +78,25 @@ fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
         true => "",
         false => ", without scans and findings: the service was not reachable",
     };
+    let about = match maker.findings {
+        Some(count) => format!("{} of ", plural(count, "finding")),
+        None => String::new(),
+    };
     CaseEvent {
         at: Some(manifest.made),
         author: manifest.who.clone(),
         kind: CaseEntryKind::Case,
-        text: format!("case of workspace {}{masked}{complete}", manifest.workspace),
+        text: format!(
+            "case of {about}workspace {}{masked}{complete}",
+            manifest.workspace
+        ),
         data: json!({
             "format": VERSION,
             "workspace": manifest.workspace,
             "service": manifest.service,
             "program": format!("scandeck {}", maker.version),
             "is_masked": maker.is_masked,
+            "selected_findings": maker.findings,
             "service_reached": manifest.reached,
         }),
     }

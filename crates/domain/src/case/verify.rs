@@ -1,6 +1,6 @@
 //! Compares a case file with its digests.
 
-use std::io::{Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -11,6 +11,10 @@ use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, VERSION, digest};
 
 /// Bytes of a file in the archive.
 const MAX_BYTES: u64 = 2 << 30;
+/// Bytes at the end of an archive without a comment: signature, disks, entries, place of the
+/// directory, length of the comment.
+const END: usize = 22;
+const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
 /// A case whose entries fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +47,6 @@ pub enum CaseFault {
 /// The first entry that does not fit, or what is missing.
 pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     let files = CaseFiles::read(file)?;
-    require_known_format(&files.timeline)?;
     let mut entries: Vec<CaseEntry> = Vec::new();
     let mut seal = String::new();
     for (line, number) in files.timeline.lines().zip(1..) {
@@ -60,14 +63,15 @@ pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     }
 }
 
-/// The number is read before everything else: a later format may have other kinds of entries. A
-/// case of before the number has none.
-fn require_known_format(timeline: &str) -> Result<(), CaseFault> {
-    let first: Option<Value> = timeline
-        .lines()
-        .next()
-        .and_then(|line| serde_json::from_str(line).ok());
-    let number = first.and_then(|line| line["entry"]["data"]["format"].as_u64());
+/// The number is read before everything else: a later format may have other files and entries.
+fn require_known_format(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), CaseFault> {
+    let number = archive.by_name(TIMELINE).ok().and_then(|timeline| {
+        let mut first = String::new();
+        let mut lines = BufReader::new(timeline.take(MAX_BYTES));
+        lines.read_line(&mut first).ok()?;
+        let line: Value = serde_json::from_str(&first).ok()?;
+        line["entry"]["data"]["format"].as_u64()
+    });
     match number {
         Some(number) if number > VERSION.into() => Err(CaseFault::Newer(number)),
         _ => Ok(()),
@@ -80,6 +84,10 @@ fn entry_of(line: &str, number: usize, seal: &mut String) -> Result<CaseEntry, C
     let sealed: SealedLine = serde_json::from_str(line).map_err(|_| misfit("it is no entry"))?;
     if sealed.digest != digest(sealed.entry.get().as_bytes()) {
         return Err(misfit("its digest is another one"));
+    }
+    // Nothing beside the entry has a digest.
+    if line != SealedLine::written(&sealed.digest, sealed.entry.get()) {
+        return Err(misfit("its line has other data"));
     }
     let entry: CaseEntry =
         serde_json::from_str(sealed.entry.get()).map_err(|_| misfit("it is no entry"))?;
@@ -102,6 +110,7 @@ impl CaseFiles {
     fn read(file: &[u8]) -> Result<Self, CaseFault> {
         let no_case = |error: &dyn ToString| CaseFault::NoCase(error.to_string());
         let mut archive = ZipArchive::new(Cursor::new(file)).map_err(|error| no_case(&error))?;
+        require_known_format(&mut archive)?;
         if archive.offset() > 0 {
             return Err(no_case(&"other data comes before the archive"));
         }
@@ -110,8 +119,19 @@ impl CaseFiles {
             let name = String::from_utf8_lossy(name).into_owned();
             return Err(CaseFault::ForeignFile(name));
         }
+        if !ends_with_directory(file) {
+            return Err(no_case(
+                &"the archive has more than two files, or data after them",
+            ));
+        }
+        let directory = archive.central_directory_start();
+        let mut end = 0;
         let mut read = |name: &str| {
             let member = archive.by_name(name).map_err(|error| no_case(&error))?;
+            if member.header_start() != end {
+                return Err(no_case(&"the archive has data between its files"));
+            }
+            end = member.data_start().unwrap_or_default() + member.compressed_size();
             let mut bytes = Vec::new();
             let mut limited = member.take(MAX_BYTES);
             limited
@@ -121,8 +141,28 @@ impl CaseFiles {
         };
         let timeline = String::from_utf8(read(TIMELINE)?).map_err(|error| no_case(&error))?;
         let page = read(PAGE)?;
-        Ok(Self { timeline, page })
+        match end == directory {
+            true => Ok(Self { timeline, page }),
+            false => Err(no_case(&"the archive has data after its files")),
+        }
     }
+}
+
+/// Whether a file ends with the directory of two files, and without a comment. Of two files with
+/// one name, programs show another one than the one that is verified.
+fn ends_with_directory(file: &[u8]) -> bool {
+    let Some(end) = file.last_chunk::<END>() else {
+        return false;
+    };
+    let short = |at: usize| u16::from_le_bytes([end[at], end[at + 1]]);
+    let long = |at: usize| u32::from_le_bytes([end[at], end[at + 1], end[at + 2], end[at + 3]]);
+    let (length, start) = (long(12), long(16));
+    // A larger archive has these numbers elsewhere.
+    let is_large = start == u32::MAX;
+    end.starts_with(END_SIGNATURE)
+        && short(10) == 2
+        && short(20) == 0
+        && (is_large || u64::from(start) + u64::from(length) == (file.len() - END) as u64)
 }
 
 #[cfg(test)]
@@ -254,6 +294,24 @@ mod tests {
         assert_eq!(verify(&archive(&with_more)).unwrap_err(), foreign);
     }
 
+    /// An archive with two pages of one name.
+    fn with_two_pages() -> Vec<u8> {
+        let (lines, page) = contents();
+        let timeline = lines.join("\n");
+        let mut file = archive(&[
+            (TIMELINE, timeline.as_str()),
+            ("index.htmX", "all fixed"),
+            (PAGE, &page),
+        ]);
+        let names = file.windows(PAGE.len()).enumerate();
+        let others = names.filter(|(_, word)| *word == b"index.htmX");
+        let places: Vec<usize> = others.map(|(at, _)| at).collect();
+        for at in places {
+            file[at..at + PAGE.len()].copy_from_slice(PAGE.as_bytes());
+        }
+        file
+    }
+
     #[test]
     fn case_of_a_later_version_is_refused_with_both_numbers() {
         let later = json!({"digest": "", "entry": {"kind": "thought", "data": {"format": 2}}});
@@ -264,6 +322,46 @@ mod tests {
     }
 
     #[test]
+    fn data_beside_the_entries_is_named() {
+        let (lines, page) = contents();
+        for (from, to) in [
+            ("}", ",\"note\":\"forged\"}"),
+            ("{\"digest\"", "{\"note\":1,\"digest\""),
+            ("\"entry\":", "\"entry\": "),
+        ] {
+            let mut changed = lines.clone();
+            let at = match from {
+                "}" => changed[1].rfind(from).unwrap(),
+                _ => changed[1].find(from).unwrap(),
+            };
+            changed[1].replace_range(at..at + from.len(), to);
+            let reason = "its line has other data";
+            assert_eq!(
+                fault_of(&changed, &page),
+                CaseFault::Entry { number: 2, reason }
+            );
+        }
+    }
+
+    /// The archive with another page before that of the case, which no reader of directories shows.
+    #[test]
+    fn second_page_is_no_case() {
+        let (lines, page) = contents();
+        let timeline: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        // The names have one length, so that the positions remain.
+        let mut file = archive(&[
+            ("other.html", "forged"),
+            (PAGE, &page),
+            (TIMELINE, &timeline),
+        ]);
+        let find = |file: &[u8]| file.windows(10).position(|name| name == b"other.html");
+        while let Some(at) = find(&file) {
+            file[at..at + 10].copy_from_slice(PAGE.as_bytes());
+        }
+        assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
+    }
+
+    #[test]
     fn other_files_are_no_case() {
         let case = sealed();
         let cut = &case.file[..case.file.len() - 30];
@@ -271,6 +369,14 @@ mod tests {
         let prefixed = [b"data".as_slice(), &case.file].concat();
         for file in [b"PK".as_slice(), cut, &without_page, &prefixed] {
             assert!(matches!(verify(file), Err(CaseFault::NoCase(_))));
+        }
+        let after = [case.file.as_slice(), b"data"].concat();
+        let mut with_comment = case.file.clone();
+        let at = with_comment.len() - 2;
+        with_comment[at] = 4;
+        with_comment.extend(b"data");
+        for file in [after, with_comment, with_two_pages()] {
+            assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
         }
         let empty = archive(&[(TIMELINE, ""), (PAGE, "")]);
         assert_eq!(verify(&empty).unwrap_err(), CaseFault::Cut);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
+use super::links::short_name;
 use super::{ChainData, ChainObject, LinkedFinding, ServiceAddress};
 use crate::finding::FindingKey;
 use crate::oob::source::host;
@@ -56,6 +57,32 @@ impl<'a> ChainIndex<'a> {
             }
         }
         index
+    }
+
+    /// The names in the certificate of each service, with the first of the facts that say so:
+    /// thousands of findings on one service may name its certificate.
+    pub(super) fn certificate_names(&self) -> BTreeMap<(ChainObject, &Shared), String> {
+        let mut named: BTreeMap<(ChainObject, &Shared), String> = BTreeMap::new();
+        for finding in self.findings.values() {
+            let Some(place) = place_of(finding) else {
+                continue;
+            };
+            let own_host = host(&finding.target).unwrap_or_default();
+            let names = finding.traces.names.iter();
+            for name in names.filter(|name| ***name != *own_host) {
+                let fact = format!(
+                    "the certificate in finding #{} on {} names {name}",
+                    finding.id,
+                    short_name(&place)
+                );
+                let entry = named.entry((place.clone(), name));
+                let first = entry.or_insert_with(|| fact.clone());
+                if fact < *first {
+                    *first = fact;
+                }
+            }
+        }
+        named
     }
 }
 

@@ -235,30 +235,18 @@ impl ChainLinks {
     }
 
     fn add_certificate_names(&mut self, index: &ChainIndex<'_>) {
-        for finding in index.findings.values() {
-            let Some(place) = place_of(finding) else {
-                continue;
-            };
-            let own_host = host(&finding.target).unwrap_or_default();
-            let names = finding.traces.names.iter();
-            for name in names.filter(|name| ***name != *own_host) {
-                let fact = format!(
-                    "the certificate in finding #{} on {} names {name}",
-                    finding.id,
-                    short_name(&place)
-                );
-                let known = index.hosts.get(name.as_str());
-                let targets = known.map(Vec::as_slice).unwrap_or_default();
-                for target in targets {
-                    let facts = [fact.clone(), format!("{target} is a target with this host")];
-                    let to = ChainObject::Target((*target).clone());
-                    self.add(Certainty::Derived, (place.clone(), to), facts);
-                }
-                if targets.is_empty() {
-                    let facts = [fact, format!("no target has the host {name}")];
-                    let to = ChainObject::Target(name.clone());
-                    self.add(Certainty::Derived, (place.clone(), to), facts);
-                }
+        for ((place, name), fact) in index.certificate_names() {
+            let known = index.hosts.get(name.as_str());
+            let targets = known.map(Vec::as_slice).unwrap_or_default();
+            for target in targets {
+                let facts = [fact.clone(), format!("{target} is a target with this host")];
+                let to = ChainObject::Target((*target).clone());
+                self.add(Certainty::Derived, (place.clone(), to), facts);
+            }
+            if targets.is_empty() {
+                let facts = [fact, format!("no target has the host {name}")];
+                let to = ChainObject::Target(name.clone());
+                self.add(Certainty::Derived, (place, to), facts);
             }
         }
     }
@@ -391,7 +379,7 @@ fn ends_of(one: &ChainObject, other: &ChainObject) -> (ChainObject, ChainObject)
     }
 }
 
-fn short_name(place: &ChainObject) -> String {
+pub(super) fn short_name(place: &ChainObject) -> String {
     match place {
         ChainObject::Service(address) => address.to_string(),
         ChainObject::Target(name) => name.to_string(),

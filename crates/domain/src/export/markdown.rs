@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Export, ExportRow};
+use super::{Export, ExportError, ExportRow};
 use crate::triage::{Presence, Reason, Verdict};
-use scandeck_report::evidence_cell;
+use scandeck_report::{evidence_cell, locations};
 use scandeck_wire::contract::Risk;
 use scandeck_wire::text;
 
-pub(super) fn write(export: &Export<'_>) -> String {
+pub(super) fn write(export: &Export<'_>) -> Result<String, ExportError> {
     let mut out = String::new();
     head(&mut out, export);
     if export.rows.is_empty() {
@@ -20,18 +20,18 @@ pub(super) fn write(export: &Export<'_>) -> String {
             "No findings match the query."
         };
         let _ = writeln!(out, "{none}");
-        return out;
+        return Ok(out);
     }
     let (left, decided): (Vec<&ExportRow>, Vec<&ExportRow>) = export
         .rows
         .iter()
         .partition(|row| row.assessment.is_undecided());
-    list_undecided(&mut out, &left);
-    list_decided(&mut out, &decided);
+    list_undecided(&mut out, &left)?;
+    list_decided(&mut out, &decided)?;
     list_manual(&mut out, export.rows);
     list_without_reason(&mut out, &decided);
     count_by_person(&mut out, &decided);
-    out
+    Ok(out)
 }
 
 // Writing to a String cannot fail, so the results below are dropped.
@@ -78,30 +78,26 @@ fn counted(rows: &[&ExportRow]) -> String {
     format!("{present}{}", more_absent(rows.len() - present))
 }
 
-fn list_undecided(out: &mut String, left: &[&ExportRow]) {
+fn list_undecided(out: &mut String, left: &[&ExportRow]) -> Result<(), ExportError> {
     let _ = writeln!(out, "## Undecided: {}\n", counted(left));
     if left.is_empty() {
         let _ = writeln!(out, "Every finding is decided.\n");
-        return;
+        return Ok(());
     }
     let _ = writeln!(
         out,
         "| risk | target | finding | port | presence | verdict | notes |\n|---|---|---|---|---|---|---|"
     );
-    for row in left {
-        let cells = [
-            risk(row),
-            row.target.to_string(),
-            row.issue.name.to_string(),
-            place(row),
-        ];
+    for (row, name) in left.iter().zip(names(left)?) {
+        let cells = [risk(row), row.target.to_string(), name, place(row)];
         let notes = [presence(row), row.stated_verdict(), row.joined_notes(" / ")];
         table_row(out, cells.iter().chain(&notes));
     }
     out.push('\n');
+    Ok(())
 }
 
-fn list_decided(out: &mut String, decided: &[&ExportRow]) {
+fn list_decided(out: &mut String, decided: &[&ExportRow]) -> Result<(), ExportError> {
     let _ = writeln!(out, "## Decided: {}\n", counted(decided));
     for verdict in Verdict::ALL {
         let of: Vec<&ExportRow> = decided
@@ -117,7 +113,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
             out,
             "| risk | target | finding | port | presence | reason | who | when | until | notes |\n|---|---|---|---|---|---|---|---|---|---|"
         );
-        for row in of {
+        for (row, name) in of.iter().zip(names(&of)?) {
             let assessment = &row.assessment;
             let recheck = if assessment.recheck {
                 " (re-check: risk or exploitation increased)"
@@ -127,7 +123,7 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
             let cells = [
                 risk(row),
                 row.target.to_string(),
-                row.issue.name.to_string(),
+                name,
                 place(row),
                 presence(row),
                 assessment.reason.map(Reason::phrase).unwrap_or_default() + recheck,
@@ -143,6 +139,31 @@ fn list_decided(out: &mut String, decided: &[&ExportRow]) {
         }
         out.push('\n');
     }
+    Ok(())
+}
+
+/// The names. Rows that have target, name and port in common also name where they were found.
+fn names(rows: &[&ExportRow]) -> Result<Vec<String>, ExportError> {
+    let key = |row: &ExportRow| {
+        let (target, name) = (row.target.to_string(), row.issue.name.to_string());
+        (target, name, place(row))
+    };
+    let mut counts = BTreeMap::<_, usize>::new();
+    for row in rows {
+        *counts.entry(key(row)).or_default() += 1;
+    }
+    let distinct = |row: &&ExportRow| -> Result<String, ExportError> {
+        let name = row.issue.name.to_string();
+        if counts.get(&key(row)).is_none_or(|count| *count < 2) {
+            return Ok(name);
+        }
+        let texts = row.issue.texts()?;
+        Ok(match locations(&texts.vuln_evidence).first() {
+            Some(location) => format!("{name}, {location}"),
+            None => name,
+        })
+    };
+    rows.iter().map(distinct).collect()
 }
 
 /// Manual findings with their texts, which no scanner reports again.

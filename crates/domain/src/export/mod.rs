@@ -156,7 +156,7 @@ impl ExportFile {
 pub fn write(format: ExportFormat, export: &Export<'_>) -> Result<ExportFile, ExportError> {
     let written = match format {
         ExportFormat::Csv => csv::write(export),
-        ExportFormat::Markdown => Ok(markdown::write(export).into_bytes()),
+        ExportFormat::Markdown => markdown::write(export).map(String::into_bytes),
         ExportFormat::Jsonl => lines(export),
         ExportFormat::DefectDojo => pretty(&defectdojo::document(export)?),
         ExportFormat::Sarif => {

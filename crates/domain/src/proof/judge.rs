@@ -214,7 +214,7 @@ fn is_replaced(name: &str, now: &ProofAnswer) -> bool {
     }
 }
 
-/// Whether the body is compressed, or in another encoding than UTF-8.
+/// Whether the body is compressed, or no text in the encoding that it names.
 fn is_unreadable(answer: &ProofAnswer) -> bool {
     let coding = answer.header("content-encoding");
     coding.is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))

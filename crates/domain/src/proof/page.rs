@@ -8,6 +8,7 @@ use regex::Regex;
 use super::answer::{CUT, one_line};
 use super::{ExpectedAnswer, ProofAnswer, ProofReason};
 use crate::finding::{is_stamped, steady_line, without_volatile};
+use scandeck_wire::contract::entities::decode_entities;
 
 /// Part of the words of two pages that are equal if they are the same page, in percent.
 const ALIKE: usize = 90;
@@ -107,16 +108,17 @@ fn is_other_language(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 }
 
 /// Whether most words of each page are in the other one, those of the markup included. The matched
-/// text does not count: a fix removes it. Of a page that the evidence has in part, the beginnings
-/// are compared.
+/// text does not count: a fix removes it, or encodes it. Of a page that the evidence has in part,
+/// the beginnings are compared.
 fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     let then = &expected.answer;
     if then.body == now.body {
         return true;
     }
-    let matched = one_line(&expected.matched);
+    let readable = |text: &str| one_line(&decode_entities(text));
+    let matched = readable(&expected.matched);
     let [then_rest, now_rest] =
-        [then, now].map(|answer| one_line(&answer.body).replace(&matched, ""));
+        [then, now].map(|answer| readable(&answer.body).replace(&matched, ""));
     let known = match then.is_cut {
         true => then_rest.split(CUT).next().unwrap_or_default(),
         false => &then_rest,

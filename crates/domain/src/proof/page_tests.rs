@@ -47,6 +47,26 @@ fn matched_text_on_another_page_proves_nothing() {
 }
 
 #[test]
+fn payload_that_is_encoded_now_is_gone() {
+    let page =
+        |shown: &str| format!("<h1>Search</h1><p>Results for {shown}</p><p>Nothing found</p>");
+    let payload = "<script>alert(1)</script>";
+    let expected = ExpectedAnswer {
+        answer: answer(200, "", &page(payload)),
+        matched: payload.to_owned(),
+        ..ExpectedAnswer::default()
+    };
+    let judged = |shown: &str| judge(&expected, &answer(200, "", &page(shown)), false);
+    assert_eq!(judged(payload), ProofReason::MatchedText);
+    for encoded in [
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "&#60;script>alert(1)&#x3c;/script>",
+    ] {
+        assert_eq!(judged(encoded), ProofReason::NoMatchedText, "{encoded}");
+    }
+}
+
+#[test]
 fn pages_without_words_and_evidence_without_a_page_are_not_alike() {
     let numbers = ExpectedAnswer {
         answer: answer(200, "", "17 18 1234"),

@@ -1,6 +1,7 @@
 //! Whether a request may carry a payload: something that an attack tool put into it.
 
 use percent_encoding::percent_decode_str;
+use url::Url;
 
 use crate::finding_request::{FindingRequest, FirstRow, RequestHeader};
 use scandeck_wire::contract::Tool;
@@ -32,7 +33,8 @@ const BROWSER_HEADERS: [&str; 8] = [
     "sec-fetch-site",
     "upgrade-insecure-requests",
 ];
-/// Headers that make some servers see another method, host or address.
+/// Headers that make some servers see another method, host or address. A request with one of them
+/// may write, or leave the scope.
 const OVERRIDES: [&str; 7] = [
     "x-http-method-override",
     "x-http-method",
@@ -63,21 +65,42 @@ pub(super) fn carries_payload(
             .any(|title| row.cell(title).is_some())
         || has_marks(after_host(&request.url))
         || request.headers.iter().any(is_suspect)
+}
+
+/// Whether some servers would see another method, host or address than the request line and the URL
+/// have.
+pub(super) fn is_overridden(request: &FindingRequest) -> bool {
+    let mut headers = request.headers.iter();
+    headers.any(|header| is_among(header, &OVERRIDES))
         || request.headers.iter().filter(|one| one.is_host()).count() > 1
 }
 
+/// Whether the URL has the address as it is written, apart from the coding of its characters.
+/// Parsing removes dots, and turns backslashes, so another address would be tested.
+pub(super) fn has_address(url: &Url, written: &str) -> bool {
+    let path = after_host(written);
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    decoded(&format!("{slash}{path}")) == decoded(after_host(url.as_str()))
+}
+
+/// Path and query without the coding of their characters.
+fn decoded(address: &str) -> Vec<u8> {
+    let sent = address.split('#').next().unwrap_or_default();
+    percent_decode_str(sent).collect()
+}
+
 fn is_suspect(header: &RequestHeader) -> bool {
-    let is_among = |names: &[&str]| {
-        names
-            .iter()
-            .any(|name| header.name.eq_ignore_ascii_case(name))
-    };
-    is_among(&OVERRIDES)
-        || match () {
-            () if header.is_credential() => false,
-            () if is_among(&BROWSER_HEADERS) => header.value.contains(BROWSER_MARKS),
-            () => has_marks(&header.value),
-        }
+    match () {
+        () if header.is_credential() => false,
+        () if is_among(header, &BROWSER_HEADERS) => header.value.contains(BROWSER_MARKS),
+        () => has_marks(&header.value),
+    }
+}
+
+fn is_among(header: &RequestHeader, names: &[&str]) -> bool {
+    names
+        .iter()
+        .any(|name| header.name.eq_ignore_ascii_case(name))
 }
 
 fn is_attacking(tool: Tool) -> bool {
@@ -173,10 +196,30 @@ mod tests {
             ("Accept", "${jndi:x}"),
             ("User-Agent", "() { :; }"),
             ("Accept-Language", "en'"),
-            ("X-Forwarded-Host", "b.test"),
-            ("Forwarded", "host=b.test"),
         ] {
             assert!(suspects(name, value), "{name}");
+        }
+    }
+
+    #[test]
+    fn address_that_parsing_changes_is_another_one() {
+        let is_kept = |written: &str| has_address(&Url::parse(written).unwrap(), written);
+        for kept in [
+            "http://a.test",
+            "http://a.test?x=1",
+            "http://a.test/?q=<script>'ä b",
+            "http://a.test/?q=%3Cb%3E#top",
+            "http://a.test/a;id?file=../../etc/passwd",
+        ] {
+            assert!(is_kept(kept), "{kept}");
+        }
+        for changed in [
+            "http://a.test/../../etc/passwd",
+            "http://a.test/%2e%2e/etc/passwd",
+            "http://a.test/a/./b",
+            "http://a.test\\..\\etc",
+        ] {
+            assert!(!is_kept(changed), "{changed}");
         }
     }
 }

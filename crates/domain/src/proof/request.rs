@@ -4,7 +4,7 @@ use std::fmt;
 
 use url::Url;
 
-use super::payload::carries_payload;
+use super::payload::{carries_payload, has_address, is_overridden};
 use crate::finding::named_enum;
 use crate::finding_request::{FindingRequest, FirstRow, RequestHeader, without_port};
 use scandeck_wire::contract::scan::HIDDEN;
@@ -40,6 +40,8 @@ const USER_AGENT: (&str, &str) = (
 /// A request that only reads, exactly as it is sent.
 #[derive(Clone, PartialEq)]
 pub struct ProofRequest {
+    /// It may carry a payload, so it is sent only with the two permissions of active tools.
+    pub has_payload: bool,
     pub method: String,
     pub url: Url,
     pub headers: Vec<RequestHeader>,
@@ -58,6 +60,7 @@ named_enum! {
         Body "body",
         Cut "cut",
         Payload "payload",
+        Override "override",
         SecretParameter "secret_parameter",
         UnknownCredential "unknown_credential",
     }
@@ -68,11 +71,14 @@ impl ProofRefusal {
     pub fn reason(self) -> &'static str {
         match self {
             Self::NoRequest => "the evidence has no HTTP request",
-            Self::Address => "the address of the request is invalid or has a password",
+            Self::Address => {
+                "the address is invalid, has a password, or would be sent in another form"
+            }
             Self::Method => "only GET, HEAD and OPTIONS are sent",
             Self::Body => "requests with a body are not sent",
             Self::Cut => "the evidence has only the beginning of the request",
             Self::Payload => "the request may carry a payload",
+            Self::Override => "a header names another method, host or address",
             Self::SecretParameter => "the URL has a secret, which is only sent if it is named",
             Self::UnknownCredential => "the evidence has no value of this header",
         }
@@ -81,7 +87,8 @@ impl ProofRefusal {
 
 impl ProofRequest {
     /// The request of evidence that this tool reported; an unknown tool may have sent a payload. Of
-    /// the headers and parameters with credentials, only those in `send` are sent.
+    /// the headers and parameters with credentials, only those in `send` are sent. Whether a
+    /// payload may be sent is decided later.
     ///
     /// # Errors
     /// Why it is not sent again.
@@ -92,7 +99,9 @@ impl ProofRequest {
     ) -> Result<Self, ProofRefusal> {
         let row = FirstRow::of(evidence).ok_or(ProofRefusal::NoRequest)?;
         let found = FindingRequest::of_row(&row).ok_or(ProofRefusal::NoRequest)?;
-        let url = address(&found.url).ok_or(ProofRefusal::Address)?;
+        let url = address(&found.url)
+            .filter(|url| has_address(url, &found.url))
+            .ok_or(ProofRefusal::Address)?;
         if !METHODS.contains(&found.method.as_str()) {
             return Err(ProofRefusal::Method);
         }
@@ -102,8 +111,8 @@ impl ProofRequest {
         if !found.body.is_empty() {
             return Err(ProofRefusal::Body);
         }
-        if carries_payload(&found, &row, tool) {
-            return Err(ProofRefusal::Payload);
+        if is_overridden(&found) {
+            return Err(ProofRefusal::Override);
         }
         let names = url.query_pairs().map(|(name, _)| name.into_owned());
         let parameters: Vec<String> = names.filter(|name| is_secret_name(name)).collect();
@@ -114,6 +123,7 @@ impl ProofRequest {
             return Err(ProofRefusal::UnknownCredential);
         }
         let mut request = Self {
+            has_payload: carries_payload(&found, &row, tool),
             method: found.method,
             url,
             headers: [USER_AGENT, NO_CACHE].map(named_header).into(),
@@ -271,18 +281,21 @@ mod tests {
             ("DELETE /a HTTP/1.1\n\n", ProofRefusal::Method),
             ("GET /a HTTP/1.1\nAccept: a\n\na=1", ProofRefusal::Body),
             ("GET /a HTTP/1.1\nAccept: a…", ProofRefusal::Cut),
-            ("GET /?q=%3Cb%3E HTTP/1.1\n\n", ProofRefusal::Payload),
-            (
-                "GET / HTTP/1.1\nX-Forwarded-For: ${jndi:x}\n\n",
-                ProofRefusal::Payload,
-            ),
             (
                 "GET / HTTP/1.1\nX-HTTP-Method-Override: DELETE\n\n",
-                ProofRefusal::Payload,
+                ProofRefusal::Override,
+            ),
+            (
+                "GET / HTTP/1.1\nX-Forwarded-Host: b.test\n\n",
+                ProofRefusal::Override,
             ),
             (
                 "GET / HTTP/1.1\nHost: b.test\nHost: c.test\n\n",
-                ProofRefusal::Payload,
+                ProofRefusal::Override,
+            ),
+            (
+                "GET /a/../../etc/passwd HTTP/1.1\n\n",
+                ProofRefusal::Address,
             ),
             (
                 "GET https://ann:pw@a.test/ HTTP/1.1\n\n",
@@ -293,18 +306,27 @@ mod tests {
         }
         let named = plan("GET / HTTP/1.1\nHost: b.test:81\n\n", 170, &[]).unwrap();
         assert_eq!(named.virtual_host(), Some("b.test"));
-        let reading = "GET /a HTTP/1.1\n\n";
-        assert_eq!(
-            plan(reading, 10_003, &[]).unwrap_err(),
-            ProofRefusal::Payload
-        );
-        assert!(plan(reading, 10_018, &[]).is_ok());
         let refused = ProofRequest::plan(&Evidence::default(), None, &[]);
         assert_eq!(refused.unwrap_err(), ProofRefusal::NoRequest);
+    }
+
+    #[test]
+    fn request_that_may_carry_a_payload_is_marked() {
+        let reading = "GET /a HTTP/1.1\n\n";
+        for (text, tool, has_payload) in [
+            (reading, 170, false),
+            (reading, 10_018, false),
+            (reading, 10_003, true),
+            ("GET /?q=%3Cb%3E HTTP/1.1\n\n", 170, true),
+            ("GET / HTTP/1.1\nX-Forwarded-For: ${jndi:x}\n\n", 170, true),
+        ] {
+            let planned = plan(text, tool, &[]).unwrap();
+            assert_eq!(planned.has_payload, has_payload, "{text} {tool}");
+        }
         let row = ["http://a.test/", "id"].map(str::to_owned);
         let attacked = Evidence::table(&["URL", "Parameter"], [Vec::from(row)]);
-        let refused = ProofRequest::plan(&attacked, Some(Tool::WEBSITE), &[]);
-        assert_eq!(refused.unwrap_err(), ProofRefusal::Payload);
+        let planned = ProofRequest::plan(&attacked, Some(Tool::WEBSITE), &[]);
+        assert!(planned.unwrap().has_payload);
     }
 
     proptest! {

@@ -10,14 +10,14 @@
 //! property test compares the result with that of a correlation without an earlier one.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
 use super::assessment::assessment;
 use super::changed_assets::changed_assets;
 use super::compare::occurrences;
-use super::event::EventId;
+use super::event::{EventId, Identity};
 use super::facts::FindingFacts;
 use super::finding_state::ManualFindingState;
 use super::issue::{Assessment, Assessments, Issue, Occurrence, RareIssueData};
@@ -81,6 +81,8 @@ pub struct EarlierCorrelation {
     undecided: Arc<Assessment>,
     /// The scans by target and tool.
     pub(super) scans: Arc<ScanIndex>,
+    /// The findings that have equal siblings, by their keys; matched when one of them is explained.
+    siblings: OnceLock<HashMap<FindingKey, MatchedFinding>>,
 }
 
 impl PartialEq for CorrelationInput {
@@ -164,6 +166,7 @@ pub fn correlate(input: &CorrelationInput) -> Correlated {
         rules: rules.clone(),
         undecided,
         scans,
+        siblings: OnceLock::new(),
     };
     Correlated {
         issues,
@@ -340,15 +343,12 @@ impl EarlierCorrelation {
         Presences::of_series(&self.input, &self.scans, series).of(&row)
     }
 
-    /// The occurrences of an issue. Which findings of other scans stand in for one of several equal
-    /// findings is known only after those of its asset were matched.
+    /// The occurrences of an issue.
     fn matched(&self, issue: &Issue) -> MatchedFinding {
-        if issue.identity.ordinal > 0 {
-            let of_asset = matching::of_asset(&self.input, &issue.identity.asset);
-            let mut same = of_asset.into_iter();
-            if let Some(row) = same.find(|row| row.identity.key == issue.key()) {
-                return row;
-            }
+        if has_siblings(&issue.identity)
+            && let Some(row) = self.siblings().get(&issue.key())
+        {
+            return row.clone();
         }
         let mut seen: Vec<usize> = occurrences(issue)
             .filter_map(|finding| self.input.findings.position(finding.id))
@@ -361,6 +361,22 @@ impl EarlierCorrelation {
             lost: false,
             earlier_decision: None,
         }
+    }
+
+    /// The findings that have equal siblings. Which findings of other scans stand in for one of
+    /// them is known only after those of its asset were matched: once, because a report explains
+    /// all.
+    fn siblings(&self) -> &HashMap<FindingKey, MatchedFinding> {
+        self.siblings.get_or_init(|| {
+            let issues = self.issues.items().iter();
+            let of_siblings = issues.filter(|issue| has_siblings(&issue.identity));
+            let assets: HashSet<&Shared> = of_siblings.map(|issue| &issue.identity.asset).collect();
+            matching::of_assets(&self.input, &assets)
+                .into_iter()
+                .filter(|row| has_siblings(&row.identity))
+                .map(|row| (row.identity.key, row))
+                .collect()
+        })
     }
 
     /// Whether scans and findings are the same.
@@ -388,6 +404,11 @@ impl EarlierCorrelation {
             && self.rules == rules
             && self.input.state.rules() == input.state.rules()
     }
+}
+
+/// Whether it is one of several equal findings of a scan.
+fn has_siblings(identity: &Identity) -> bool {
+    identity.ordinal > 0
 }
 
 /// All issues, ordered by the first scan that found them.

@@ -23,7 +23,7 @@ use scandeck_wire::contract::{FindingId, ScanId, Shared, Stamp, TargetId};
 const BATCH: usize = if cfg!(test) { 4 } else { 1 << 13 };
 
 /// The occurrences of one finding.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MatchedFinding {
     pub identity: Arc<Identity>,
     /// Positions in the table of findings, oldest first.
@@ -94,12 +94,12 @@ pub(super) fn rows(input: &CorrelationInput, batch: &MatchingBatch) -> Vec<Match
     matching.finish()
 }
 
-/// The findings of one asset.
-pub(super) fn of_asset(input: &CorrelationInput, asset: &str) -> Vec<MatchedFinding> {
+/// The findings of these assets.
+pub(super) fn of_assets(input: &CorrelationInput, of: &HashSet<&Shared>) -> Vec<MatchedFinding> {
     let mut assets = Assets::new(input);
     let findings = input.findings.items().iter().enumerate();
     let positions = findings
-        .filter(|(_, finding)| *assets.of(finding) == *asset)
+        .filter(|(_, finding)| of.contains(&assets.of(finding)))
         .map(|(at, _)| at)
         .collect();
     let batch = MatchingBatch {

@@ -23,6 +23,7 @@ use crate::xml::{XmlStep, XmlStream, XmlTree};
 pub const READER: &dyn FormatReader = &CyclonedxReader;
 
 const MAX_COMPONENTS: usize = 500_000;
+const UNAFFECTED: &str = "unaffected";
 
 struct CyclonedxReader;
 
@@ -82,6 +83,8 @@ struct CyclonedxVulnerability {
     links: Vec<String>,
     aliases: Vec<String>,
     affects: Vec<String>,
+    /// The versions of every component are stated as unaffected.
+    is_unaffected: bool,
     state: String,
     state_detail: String,
 }
@@ -162,6 +165,8 @@ fn json_vulnerability(value: &Value) -> Option<CyclonedxVulnerability> {
     let mut links: Vec<String> = list("advisories").iter().filter_map(link).collect();
     links.extend(link(&value["source"]));
     let analysis = |name: &str| value["analysis"][name].as_str().unwrap_or_default();
+    let affects = list("affects");
+    let is_unaffected = !affects.is_empty() && affects.iter().all(is_unaffected_value);
     let ratings = list("ratings").iter();
     let numbers = list("cwes")
         .iter()
@@ -184,13 +189,33 @@ fn json_vulnerability(value: &Value) -> Option<CyclonedxVulnerability> {
             .iter()
             .filter_map(|one| one["id"].as_str().map(str::to_owned))
             .collect(),
-        affects: list("affects")
+        affects: affects
             .iter()
+            .filter(|one| !is_unaffected_value(one))
             .filter_map(|one| one["ref"].as_str().map(str::to_owned))
             .collect(),
+        is_unaffected,
         state: analysis("state").to_owned(),
         state_detail: fields::paragraphs(&[analysis("justification"), analysis("detail")]),
     })
+}
+
+/// Whether a component has versions, none of which has the vulnerability.
+fn is_unaffected_value(affected: &Value) -> bool {
+    let versions = json::elements(&affected["versions"]);
+    !versions.is_empty() && versions.iter().all(|one| one["status"] == UNAFFECTED)
+}
+
+/// The same of XML.
+fn is_unaffected_tree(affected: &XmlTree) -> bool {
+    let Some(versions) = affected.child("versions") else {
+        return false;
+    };
+    let mut states = versions
+        .all("version")
+        .map(|one| one.at("status"))
+        .peekable();
+    states.peek().is_some() && states.all(|state| state == UNAFFECTED)
 }
 
 fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
@@ -306,8 +331,12 @@ impl CyclonedxBom {
             })
             .collect();
         links.push(tree.at("source/url").to_owned());
-        let mut affects: Vec<String> = list("affects", "target")
+        let targets = list("affects", "target");
+        let is_unaffected =
+            !targets.is_empty() && targets.iter().all(|one| is_unaffected_tree(one));
+        let mut affects: Vec<String> = targets
             .iter()
+            .filter(|one| !is_unaffected_tree(one))
             .map(|one| one.at("ref").to_owned())
             .collect();
         let holder = match holder {
@@ -343,6 +372,7 @@ impl CyclonedxBom {
                 .map(|one| one.at("id").to_owned())
                 .collect(),
             affects,
+            is_unaffected,
             state: tree.at("analysis/state").to_owned(),
             state_detail: fields::paragraphs(&[
                 tree.at("analysis/justification"),
@@ -353,6 +383,10 @@ impl CyclonedxBom {
 
     fn add_waiting(self, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
         for one in &self.waiting {
+            if one.is_unaffected {
+                run.skip("versions are not affected");
+                continue;
+            }
             if one.affects.is_empty() {
                 run.add(self.entry(one, &CyclonedxComponent::default()))?;
             }

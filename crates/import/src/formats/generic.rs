@@ -118,7 +118,8 @@ struct GenericFinding {
     known_exploited: bool,
     #[serde(deserialize_with = "lenient::texts")]
     tags: Vec<Shared>,
-    endpoints: Vec<Value>,
+    /// A list, or a single endpoint.
+    endpoints: Value,
     #[serde(deserialize_with = "lenient::text")]
     file_path: Shared,
     #[serde(deserialize_with = "lenient::text")]
@@ -178,8 +179,8 @@ fn of_row(row: &ImportRow<'_>) -> GenericFinding {
         known_exploited: is(&["known_exploited"]),
         tags: row.get(&["tags"]).split(',').map(Shared::from).collect(),
         endpoints: match url {
-            "" => Vec::new(),
-            url => vec![Value::String(url.to_owned())],
+            "" => Value::Null,
+            url => Value::String(url.to_owned()),
         },
         file_path: text(&["file_path"]),
         component_name: text(&["component_name"]),
@@ -204,7 +205,11 @@ fn add(finding: &GenericFinding, run: &mut ImportRun<'_>) -> Result<(), ReadFaul
     }
     run.extend_time(fields::time(&finding.date));
     let mut places: Vec<TargetPlace> = Vec::new();
-    for place in finding.endpoints.iter().filter_map(place_of) {
+    let endpoints = match &finding.endpoints {
+        text @ Value::String(_) => std::slice::from_ref(text),
+        other => json::elements(other),
+    };
+    for place in endpoints.iter().filter_map(place_of) {
         let is_new = |known: &TargetPlace| known.target.name != place.target.name;
         if places.iter().all(is_new) {
             places.push(place);
@@ -224,10 +229,11 @@ fn place_of(endpoint: &Value) -> Option<TargetPlace> {
         return TargetPlace::of_text(text);
     }
     let text = |name: &str| endpoint[name].as_str().unwrap_or_default();
-    let port = endpoint["port"]
-        .as_u64()
-        .map(|port| format!(":{port}"))
-        .unwrap_or_default();
+    let port = match &endpoint["port"] {
+        Value::String(text) => fields::port(text),
+        number => fields::port(&number.to_string()),
+    };
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
     let path = text("path").trim_start_matches('/');
     match text("protocol") {
         protocol @ ("http" | "https") => {

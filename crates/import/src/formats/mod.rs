@@ -29,7 +29,7 @@ mod zap;
 
 use std::fmt;
 
-use crate::head::FileHead;
+use crate::head::{FileHead, later_starts};
 use crate::input::{ImportInput, ReadFault};
 use crate::run::ImportRun;
 use scandeck_wire::contract::Tool;
@@ -122,9 +122,27 @@ pub fn find(name: &str) -> Option<&'static ImportFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The format that recognises the file.
-pub fn recognise(head: &FileHead) -> Option<&'static ImportFormat> {
-    FORMATS.iter().find(|format| format.reader.recognises(head))
+/// What was recognised in the beginning of a file.
+pub struct RecognisedHead {
+    pub format: &'static ImportFormat,
+    pub head: FileHead,
+    /// Bytes of messages before it.
+    pub start: usize,
+}
+
+/// The format that recognises the file, else its part behind messages.
+pub fn recognise(text: &str) -> Option<RecognisedHead> {
+    let mut starts = std::iter::once(0).chain(later_starts(text));
+    starts.find_map(|start| {
+        let head = FileHead::of(&text[start..]);
+        let mut formats = FORMATS.iter();
+        let format = formats.find(|format| format.reader.recognises(&head))?;
+        Some(RecognisedHead {
+            format,
+            head,
+            start,
+        })
+    })
 }
 
 /// All names, for messages.

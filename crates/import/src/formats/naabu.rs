@@ -79,10 +79,9 @@ struct NaabuPort {
 impl NaabuPort {
     fn number(&self) -> Option<u16> {
         let value = self.port.get("Port").unwrap_or(&self.port);
-        let number = match value {
-            Value::String(text) => text.parse().ok(),
-            other => other.as_u64(),
-        };
-        u16::try_from(number?).ok().filter(|port| *port > 0)
+        match value {
+            Value::String(text) => fields::port(text),
+            other => fields::port(&other.to_string()),
+        }
     }
 }

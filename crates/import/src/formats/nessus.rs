@@ -164,7 +164,7 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
     if plugin.is_empty() {
         return Err("result without a plugin id");
     }
-    let port: Option<u16> = item.get("port").parse().ok().filter(|port| *port > 0);
+    let port = fields::port(item.get("port"));
     let rating = |score: &str, vector: &str| {
         CvssRating::new(fields::number(item.at(score)), item.at(vector))
     };

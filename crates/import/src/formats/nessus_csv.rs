@@ -74,7 +74,7 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let url = names.iter().find(|name| name.contains("://"));
     let place = url.and_then(|url| TargetPlace::of_url(url));
     let target = place.as_ref().map(|place| place.target.clone());
-    let port: Option<u16> = row.get(&["port"]).parse().ok().filter(|port| *port > 0);
+    let port = fields::port(row.get(&["port"]));
     let protocol = row.get(&["protocol"]).to_lowercase();
     let is_transport = matches!(protocol.as_str(), "tcp" | "udp");
     let score = [

@@ -82,6 +82,13 @@ impl JsonReader for NiktoJson<'_, '_> {
         }
     }
 
+    fn first(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            "" | "*" => &["host", "ip", "port"],
+            _ => &[],
+        }
+    }
+
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
         match path.strip_prefix("*/").unwrap_or(path) {
             "host" => self.host.host = json::scalar(raw),
@@ -145,7 +152,7 @@ fn entry(item: &NiktoItem, host: &NiktoHost) -> Result<ImportEntry, &'static str
     if item.msg.trim().is_empty() {
         return Err("item without a text");
     }
-    let port: Option<u16> = host.port.parse().ok().filter(|port| *port > 0);
+    let port = fields::port(&host.port);
     let name = match host.host.is_empty() {
         true => &host.ip,
         false => &host.host,

@@ -170,7 +170,8 @@ impl NucleiResult {
             .flat_map(|id| fields::cves(id))
             .collect();
         cves.extend(fields::cves(template));
-        let tags = info.tags.iter().flat_map(|tags| tags.split(','));
+        let words = info.tags.iter().flat_map(|tags| tags.split(','));
+        let tags: Vec<String> = words.map(|tag| tag.trim().to_owned()).collect();
         let classification = &info.classification;
         let mut entry = ImportEntry {
             vuln_id: match matcher {
@@ -197,7 +198,9 @@ impl NucleiResult {
             cvss: CvssRating::new(classification.cvss_score, &classification.cvss_metrics),
             epss: EpssRating::new(classification.epss_score, classification.epss_percentile),
             references,
-            tags: tags.map(|tag| tag.trim().to_owned()).collect(),
+            // The templates of nuclei have this tag if the CVE is in the CISA catalog.
+            is_known_exploited: tags.iter().any(|tag| tag == "kev"),
+            tags,
             found_at: fields::time(&self.timestamp),
             ..ImportEntry::default()
         };

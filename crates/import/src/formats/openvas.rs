@@ -74,17 +74,13 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
     }
     let hostname = [result.at("host/hostname"), result.at("host/asset/name")];
     let target = ImportTarget::of_hosts([hostname[0], result.at("host"), hostname[1]]);
-    let (port, protocol) = result
+    // `443/tcp`, `443/tcp (IANA: https)` or `https (443/tcp)`.
+    let (before, after) = result
         .at("port")
         .split_once('/')
         .unwrap_or((result.at("port"), ""));
-    let port: Option<u16> = port
-        .rsplit(' ')
-        .next()
-        .unwrap_or_default()
-        .trim_matches(['(', ')'])
-        .parse()
-        .ok();
+    let port = before.rsplit([' ', '(']).next().and_then(fields::port);
+    let protocol = after.split([' ', ')']).next().unwrap_or_default();
     let tag = |name: &str| {
         let tags = nvt
             .at("tags")
@@ -145,7 +141,7 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         epss,
         references: of_type("url").flat_map(fields::links).collect(),
         target,
-        port: port.filter(|port| *port > 0),
+        port,
         protocol: match port {
             Some(_) => protocol.to_owned(),
             None => String::new(),
@@ -162,7 +158,7 @@ fn of_row(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     if oid.is_empty() && name.is_empty() {
         return Err("row without an OID");
     }
-    let port: Option<u16> = row.get(&["port"]).parse().ok().filter(|port| *port > 0);
+    let port = fields::port(row.get(&["port"]));
     let score = fields::number(row.get(&["cvss"]));
     let threat = row.get(&["severity"]);
     Ok(ImportEntry {

@@ -33,14 +33,15 @@ struct SarifReader;
 impl FormatReader for SarifReader {
     fn recognises(&self, head: &FileHead) -> bool {
         head.json().is_some_and(|json| {
-            let is_version = json
-                .get("version")
-                .is_some_and(|version| version.starts_with("2.1"));
+            let version = json.get("version").unwrap_or_default();
+            let is_version = version.starts_with("2.1");
+            // Its results have other names.
+            let is_old = version.starts_with("1.");
             let schema = json.get("$schema").unwrap_or_default();
             let has_runs = json.get("runs").is_some();
             let has_tool =
                 json.get("runs/*/tool").is_some() || json.get("runs/*/results").is_some();
-            has_runs && (is_version || schema.contains("sarif") || has_tool)
+            has_runs && !is_old && (is_version || schema.contains("sarif") || has_tool)
         })
     }
 
@@ -346,7 +347,7 @@ impl JsonReader for SarifJson<'_, '_> {
 
 impl SarifJson<'_, '_> {
     fn set_tool(&mut self, raw: &str) {
-        let Ok(tool) = serde_json::from_str::<SarifTool>(raw) else {
+        let Ok(tool) = json::object::<SarifTool>(raw) else {
             self.run.skip("description of the tool has another shape");
             return;
         };

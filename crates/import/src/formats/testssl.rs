@@ -58,7 +58,7 @@ impl FormatReader for TestsslReader {
             let mut reader = TestsslJson {
                 run,
                 scan: &mut scan,
-                server: TestsslRow::default(),
+                server: TestsslAddress::default(),
             };
             json::walk(input, &mut reader)?;
         }
@@ -91,7 +91,14 @@ struct TestsslJson<'a, 'b> {
     run: &'a mut ImportRun<'b>,
     scan: &'a mut TestsslScan,
     /// Of the pretty form: the server of the next tests.
-    server: TestsslRow,
+    server: TestsslAddress,
+}
+
+#[derive(Default)]
+struct TestsslAddress {
+    name: String,
+    ip: String,
+    port: String,
 }
 
 impl JsonReader for TestsslJson<'_, '_> {
@@ -106,6 +113,20 @@ impl JsonReader for TestsslJson<'_, '_> {
         }
     }
 
+    fn first(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            "scanResult/*" => &["targetHost", "ip", "port"],
+            _ => &[],
+        }
+    }
+
+    fn leave(&mut self, path: &str) -> Result<(), ReadFault> {
+        if path == "scanResult/*" {
+            self.server = TestsslAddress::default();
+        }
+        Ok(())
+    }
+
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
         match path {
             "version" => {
@@ -117,17 +138,15 @@ impl JsonReader for TestsslJson<'_, '_> {
                     .to_owned();
             }
             "startTime" => self.run.summary.started = fields::time(&json::scalar(raw)),
-            "scanResult/*/targetHost" => self.server.place = json::scalar(raw).into(),
-            "scanResult/*/ip" => {
-                let place = format!("{}/{}", self.server.place, json::scalar(raw));
-                self.server.place = place.into();
-            }
-            "scanResult/*/port" => self.server.port = json::scalar(raw).into(),
+            "scanResult/*/targetHost" => self.server.name = json::scalar(raw),
+            "scanResult/*/ip" => self.server.ip = json::scalar(raw),
+            "scanResult/*/port" => self.server.port = json::scalar(raw),
             path => match json::object::<TestsslRow>(raw) {
                 Ok(mut row) => {
                     if path != "*" {
-                        row.place = self.server.place.clone();
-                        row.port = self.server.port.clone();
+                        let server = &self.server;
+                        row.place = format!("{}/{}", server.name, server.ip).into();
+                        row.port = server.port.as_str().into();
                     }
                     return self.scan.read(&row, self.run);
                 }
@@ -175,7 +194,7 @@ impl TestsslScan {
             return Ok(());
         };
         run.target(&target);
-        let port = row.port.trim().parse().unwrap_or(443);
+        let port = fields::port(&row.port).unwrap_or(443);
         let (id, certificate) = id.split_once(" <").unwrap_or((id, ""));
         let vuln_id = format!("testssl:{}", id.trim());
         match severity.as_str() {

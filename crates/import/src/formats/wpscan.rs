@@ -24,7 +24,9 @@ impl FormatReader for WpscanReader {
             json.get("banner/description")
                 .is_some_and(|text| text.contains("WordPress"))
         });
-        is_banner || head.has_keys(&["target_url", "interesting_findings"])
+        is_banner
+            || head.has_keys(&["target_url", "interesting_findings"])
+            || head.has_keys(&["banner", "scan_aborted"])
     }
 
     fn read(
@@ -117,9 +119,16 @@ impl JsonReader for WpscanJson<'_, '_> {
             "banner/version" | "start_time" | "stop_time" | "target_url" | "target_ip" => {
                 JsonStep::Take
             }
-            "interesting_findings/*" | "version" | "main_theme" => JsonStep::Take,
+            "interesting_findings/*" | "version" | "main_theme" | "scan_aborted" => JsonStep::Take,
             path if path.starts_with("plugins/") || path.starts_with("themes/") => JsonStep::Take,
             _ => JsonStep::Skip,
+        }
+    }
+
+    fn first(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            "" => &["target_url", "target_ip"],
+            _ => &[],
         }
     }
 
@@ -132,6 +141,7 @@ impl JsonReader for WpscanJson<'_, '_> {
             "target_ip" => self.ip = scalar(),
             "target_url" => self.place = TargetPlace::of_url(&scalar()),
             "interesting_findings/*" => return self.add_finding(raw),
+            "scan_aborted" => self.run.skip("scan was aborted before its end"),
             _ if raw == "null" => {}
             "version" => return self.add_software("WordPress", raw),
             path => {

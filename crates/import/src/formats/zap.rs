@@ -151,6 +151,13 @@ impl JsonReader for ZapJson<'_, '_> {
         }
     }
 
+    fn first(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            "site/*" => &["@name"],
+            _ => &[],
+        }
+    }
+
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
         match path {
             "@version" => self.run.summary.version = json::scalar(raw),

@@ -36,6 +36,7 @@ fn nuclei_lines_become_entries_and_odd_lines_are_counted() {
         Some((0.97, Some(0.99)))
     );
     assert_eq!(log4j.recommendation, "Update Log4j.");
+    assert!(log4j.is_known_exploited && !read.entry("nuclei:ssh-version").is_known_exploited);
     assert!(items(log4j)[0].request.starts_with("GET /login"));
     assert_eq!(log4j.target.as_ref().unwrap().others, ["192.0.2.7"]);
     assert_eq!(

@@ -1,15 +1,19 @@
 //! The blocks of a chapter: a kind of finding with its places, or findings with a section each.
 
+use std::collections::BTreeSet;
+
 use super::grid::Grid;
 use super::{Block, Each, FlowLimits, Heading};
 use crate::RenderError;
 use crate::options::EvidenceDetail;
-use crate::view::{Chapter, FindingEntry, Proof, ProofLimit, Prose};
+use crate::view::{Chapter, FindingEntry, Proof, ProofLimit, Prose, location};
 use crate::words::Words;
 use scandeck_wire::contract::{EvidenceView, Risk};
 
 /// Most columns of a table; evidence with more is written as text.
 const COLUMNS: usize = 8;
+/// Most earlier findings that a finding names.
+const EARLIER: usize = 4;
 
 /// A chapter on its way to the pages.
 pub struct ChapterWalk<'a> {
@@ -101,16 +105,21 @@ impl ChapterWalk<'_> {
             "column.number",
             "column.risk",
             "column.target",
+            "column.location",
             "column.detail",
             "column.exploited",
             "column.verdict",
             "column.found",
         ];
         let mut grid = Grid::new(words, &keys);
+        let mut places = BTreeSet::new();
+        let mut is_repeated = false;
         for entry in self.chapter.entries(ProofLimit::NOTHING, 0) {
-            let (_, entry) = entry?;
+            let (found, entry) = entry?;
+            is_repeated |= !places.insert(entry.place.clone());
             let cells = [
                 entry.place,
+                location(&found.finding, words),
                 entry.detail,
                 entry.signals,
                 entry.verdict,
@@ -119,7 +128,11 @@ impl ChapterWalk<'_> {
             grid.numbered_row(entry.number, entry.risk, words, cells);
         }
         // The chapter says what all places have in common.
-        let grid = grid.without_constant(4).without_constant(3);
+        grid = grid.without_constant(5).without_constant(4);
+        // One target with several rows: the location tells them apart.
+        if !is_repeated {
+            grid = grid.without(3);
+        }
         grid.without_constant(1).pass(each)
     }
 
@@ -225,8 +238,14 @@ impl ChapterWalk<'_> {
             each(Block::Remark(&entry.cut))?;
         }
         if !entry.history.is_empty() {
-            let earlier = entry.history.join(", ");
-            let text = self.words.filled("text.earlier", &[&earlier]);
+            let mut earlier = entry.history.clone();
+            let more = earlier.len().saturating_sub(EARLIER);
+            if more > 0 {
+                // The appendix has all of them.
+                earlier.truncate(EARLIER);
+                earlier.push(self.words.count(more, "noun.more_time"));
+            }
+            let text = self.words.filled("text.earlier", &[&earlier.join(", ")]);
             each(Block::Remark(&text))?;
         }
         Ok(())

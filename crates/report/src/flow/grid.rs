@@ -7,7 +7,7 @@ use crate::words::Words;
 use scandeck_wire::contract::Risk;
 
 /// Characters of the small font on one line of a page, in the widest of the usual fonts.
-const LINE: f32 = 84.0;
+const LINE: f32 = 96.0;
 /// Longest word that a column is wide enough for.
 const WORD: usize = 40;
 /// Most characters of a line that a column asks for.
@@ -16,7 +16,7 @@ const LONGEST: usize = 110;
 const LONG_TABLE: usize = 40;
 const UNUSUAL: usize = 20;
 /// The space between two columns, in characters.
-const GAP: f32 = 3.0;
+const GAP: f32 = 2.0;
 
 /// The rows of a table.
 pub struct Grid {
@@ -222,6 +222,17 @@ mod tests {
         let characters = widths[1] * LINE / 100.0;
         assert!(characters >= target.len() as f32, "{widths:?}");
         assert!((widths.iter().sum::<f32>() - 100.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn names_beside_fingerprints_are_on_one_line() {
+        let name = "Apache Log4j2 Remote Code Injection";
+        let fingerprint = "8f18e6946bebf5b8f3c521271ac205d3";
+        let headers = ["No.", "Finding", "Finding id", "Scan", "Fingerprint"];
+        let widths = widths(&headers, &[&["1.20", name, "2248", "12", fingerprint]]);
+        // A character is narrower on average than in the widest of the usual fonts.
+        let room = |at: usize| widths[at] * LINE / 100.0 * 1.1;
+        assert!(room(1) > name.len() as f32 && room(4) > fingerprint.len() as f32);
     }
 
     #[test]

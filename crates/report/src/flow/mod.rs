@@ -463,6 +463,7 @@ mod tests {
     use super::*;
     use crate::options::{ChapterKind, EvidenceDetail};
     use crate::{ReportData, ReportOptions};
+    use scandeck_wire::contract::Evidence;
 
     /// Headings and header rows of a report, in order.
     fn outline(data: &ReportData, in_full: usize) -> Vec<String> {
@@ -541,6 +542,67 @@ mod tests {
         assert_eq!(places(&input).unwrap(), "No.|Target|Found: 3");
         input.findings[0].finding.name = "Cookie without HttpOnly: cart".into();
         assert_eq!(places(&input).unwrap(), "No.|Target|Detail|Found: 3");
+    }
+
+    #[test]
+    fn finding_names_its_latest_earlier_findings_and_counts_the_others() {
+        let mut input = data(ChapterKind::Class);
+        input.options.history = true;
+        let earlier = input.findings[0].history[0].clone();
+        input.findings[0].history = vec![earlier; 9];
+        let document = Document::new(&input).unwrap();
+        let mut remarks = Vec::new();
+        let limits = FlowLimits {
+            in_full: 100,
+            proof: ProofLimit::ALL,
+        };
+        walk(&View::new(&document).unwrap(), limits, &mut |block| {
+            if let Block::Remark(text) = block {
+                remarks.push(text.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+        let named = remarks.iter().filter(|text| text.ends_with("5 more times"));
+        assert_eq!(named.count(), 1, "{remarks:#?}");
+    }
+
+    #[test]
+    fn port_that_is_in_the_place_is_no_detail() {
+        let mut input = data(ChapterKind::Class);
+        for (at, found) in input.findings.iter_mut().enumerate() {
+            found.finding.port = 8080 + at as i64;
+            found.finding.protocol = "tcp".into();
+            found.finding.name = format!("Open port: {}/tcp http", found.finding.port).into();
+            found.finding.vuln_id = "port".into();
+            found.finding.risk_level = Risk::Info;
+        }
+        let all = outline(&input, 100);
+        assert!(all.contains(&"No.|Target|Found: 3".to_owned()), "{all:#?}");
+        assert!(
+            all.contains(&"##1.1 api.test 8082/tcp".to_owned()),
+            "{all:#?}"
+        );
+    }
+
+    #[test]
+    fn findings_of_one_target_have_their_locations() {
+        let mut input = data(ChapterKind::Class);
+        for (at, found) in input.findings.iter_mut().enumerate() {
+            found.target = format!("host-{at}.test");
+            found.finding.name = "Directory listing".into();
+            found.finding.vuln_id = "listing".into();
+            found.finding.risk_level = Risk::Low;
+            let url = format!("https://host.test/{at}/");
+            found.finding.vuln_evidence = Evidence::table(&["URL"], [vec![url]]);
+        }
+        let places = |input: &ReportData| {
+            let all = outline(input, 100);
+            all.into_iter().find(|line| line.starts_with("No.|Target"))
+        };
+        assert_eq!(places(&input).unwrap(), "No.|Target|Found: 3");
+        input.findings[1].target = input.findings[0].target.clone();
+        assert_eq!(places(&input).unwrap(), "No.|Target|Location|Found: 3");
     }
 
     #[test]

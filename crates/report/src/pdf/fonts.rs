@@ -4,11 +4,13 @@
 //!   word ─► grapheme clusters ─► a face for each ─► runs ─► shaper ─► glyphs
 //! ```
 //!
-//! A cluster that no font has becomes a box; the text behind it can still be copied and searched.
+//! The embedded fonts come first, then those of this machine. A cluster that no font has becomes a
+//! box; the text behind it can still be copied and searched.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use harfrust::{Direction, Script, ShapePlan, ShaperData, UnicodeBuffer};
 use krilla::text::Font;
@@ -16,6 +18,7 @@ use skrifa::charmap::Charmap;
 use skrifa::{FontRef, MetadataProvider};
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::machine_fonts::MachineFont;
 use crate::RenderError;
 
 /// The fonts, in the order of fallback after the font of the style.
@@ -75,9 +78,9 @@ pub struct ShapedGlyph {
     pub range: Range<usize>,
 }
 
-struct Face {
-    font: FontRef<'static>,
-    characters: Charmap<'static>,
+struct Face<'a> {
+    font: FontRef<'a>,
+    characters: Charmap<'a>,
     shaper: ShaperData,
     plans: HashMap<(Script, bool), ShapePlan>,
     units: f32,
@@ -87,22 +90,37 @@ struct Face {
 }
 
 /// The fonts and the words shaped so far.
-pub struct Fonts {
-    faces: Vec<Face>,
+pub struct Fonts<'a> {
+    faces: Vec<Face<'a>>,
     /// By style and direction.
     words: [HashMap<Box<str>, Rc<ShapedWord>>; 6],
+    missing: BTreeSet<char>,
 }
 
-impl Fonts {
+impl<'a> Fonts<'a> {
+    /// The embedded fonts.
     pub fn new() -> Result<Self, RenderError> {
         let faces = FONTS
             .iter()
-            .map(|data| Face::new(data))
+            .map(|data| Face::embedded(data))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             faces,
             words: Default::default(),
+            missing: BTreeSet::new(),
         })
+    }
+
+    /// Fonts of this machine, after the embedded ones. Words that had boxes are shaped again.
+    pub fn add(&mut self, fonts: &'a [MachineFont]) {
+        self.faces.extend(fonts.iter().filter_map(Face::of_machine));
+        self.words = Default::default();
+        self.missing.clear();
+    }
+
+    /// The characters that became boxes.
+    pub fn missing(&self) -> &BTreeSet<char> {
+        &self.missing
     }
 
     pub fn pdf(&self, face: usize) -> &Font {
@@ -138,7 +156,10 @@ impl Fonts {
         for (face, range) in self.runs(text, style) {
             let glyphs = match face {
                 Some(face) => self.faces[face].shape(text, range.clone(), is_rtl),
-                None => self.boxes(text, range.clone()),
+                None => {
+                    self.missing.extend(text[range.clone()].chars());
+                    self.boxes(text, range.clone())
+                }
             };
             word.width += glyphs.iter().map(|glyph| glyph.advance).sum::<f32>();
             word.runs.push(GlyphRun {
@@ -163,7 +184,7 @@ impl Fonts {
         for (at, cluster) in text.grapheme_indices(true) {
             let mut faces = std::iter::once(primary)
                 .chain([0])
-                .chain(FALLBACK..FONTS.len());
+                .chain(FALLBACK..self.faces.len());
             let face = faces.find(|face| {
                 cluster
                     .chars()
@@ -198,11 +219,23 @@ impl Fonts {
     }
 }
 
-impl Face {
-    fn new(data: &'static [u8]) -> Result<Self, RenderError> {
+impl<'a> Face<'a> {
+    fn embedded(data: &'static [u8]) -> Result<Self, RenderError> {
         let broken = || RenderError::Pdf("font not readable".to_owned());
         let font = FontRef::new(data).map_err(|_| broken())?;
         let pdf = Font::new(data.into(), 0).ok_or_else(broken)?;
+        Ok(Self::new(font, pdf))
+    }
+
+    /// None if it cannot be used.
+    fn of_machine(machine_font: &'a MachineFont) -> Option<Self> {
+        let MachineFont { data, index } = machine_font;
+        let font = FontRef::from_index(data, *index).ok()?;
+        let pdf = Font::new(Arc::clone(data).into(), *index)?;
+        Some(Self::new(font, pdf))
+    }
+
+    fn new(font: FontRef<'a>, pdf: Font) -> Self {
         let characters = font.charmap();
         let mut face = Self {
             characters,
@@ -215,7 +248,7 @@ impl Face {
         };
         let space = face.characters.map(' ').map(|glyph| glyph.to_u32());
         face.space = space.map(|id| (id, face.advance(id)));
-        Ok(face)
+        face
     }
 
     fn advance(&self, glyph: u32) -> f32 {
@@ -303,6 +336,26 @@ mod tests {
                 "{glyph:?}"
             );
         }
+    }
+
+    #[test]
+    fn fonts_of_the_machine_replace_boxes() {
+        let thai = MachineFont {
+            data: Arc::new(FONTS[5].to_vec()),
+            index: 0,
+        };
+        let more = [thai];
+        let mut fonts = Fonts::new().unwrap();
+        fonts.faces[5] = Face::embedded(FONTS[4]).unwrap();
+        let faces = |fonts: &mut Fonts<'_>| -> Vec<usize> {
+            let word = fonts.word("a\u{e01}", Style::Regular, false);
+            word.runs.iter().map(|run| run.face).collect()
+        };
+        assert_eq!(faces(&mut fonts), [0, SYMBOLS]);
+        assert_eq!(fonts.missing(), &BTreeSet::from(['\u{e01}']));
+        fonts.add(&more);
+        assert_eq!(faces(&mut fonts), [0, FONTS.len()]);
+        assert!(fonts.missing().is_empty());
     }
 
     #[test]

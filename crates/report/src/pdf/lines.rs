@@ -54,12 +54,22 @@ pub struct TextLine {
 
 /// Breaks the spans into lines of at most `width` points. The lines run from left to right,
 /// whatever text they begin with.
-pub fn break_lines(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
+pub fn break_lines(
+    fonts: &mut Fonts<'_>,
+    spans: &[Span<'_>],
+    size: f32,
+    width: f32,
+) -> Vec<TextLine> {
     broken(fonts, spans, size, width, Level::ltr())
 }
 
 /// As [`break_lines`], for prose: the first letter decides whether it runs from right to left.
-pub fn break_prose(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32) -> Vec<TextLine> {
+pub fn break_prose(
+    fonts: &mut Fonts<'_>,
+    spans: &[Span<'_>],
+    size: f32,
+    width: f32,
+) -> Vec<TextLine> {
     let text: String = spans.iter().map(|span| span.text).collect();
     let is_rtl = !text.is_ascii() && text.chars().find(|c| c.is_alphabetic()).is_some_and(is_rtl);
     broken(
@@ -72,7 +82,7 @@ pub fn break_prose(fonts: &mut Fonts, spans: &[Span<'_>], size: f32, width: f32)
 }
 
 fn broken(
-    fonts: &mut Fonts,
+    fonts: &mut Fonts<'_>,
     spans: &[Span<'_>],
     size: f32,
     width: f32,
@@ -104,8 +114,8 @@ fn broken(
     lines
 }
 
-struct Breaker<'a> {
-    fonts: &'a mut Fonts,
+struct Breaker<'a, 'f> {
+    fonts: &'a mut Fonts<'f>,
     size: f32,
     width: f32,
     lines: Vec<TextLine>,
@@ -113,7 +123,7 @@ struct Breaker<'a> {
     has_rtl: bool,
 }
 
-impl Breaker<'_> {
+impl Breaker<'_, '_> {
     fn add(&mut self, text: &str, span: &Span<'_>) {
         self.has_rtl |= !text.is_ascii() && text.chars().any(is_rtl);
         let mut rest = text;
@@ -244,7 +254,7 @@ fn is_rtl(c: char) -> bool {
 }
 
 /// Puts lines with right-to-left text into visual order.
-fn reorder(fonts: &mut Fonts, lines: &mut [TextLine], size: f32, level: Level) {
+fn reorder(fonts: &mut Fonts<'_>, lines: &mut [TextLine], size: f32, level: Level) {
     for line in lines {
         let (text, ranges) = joined(&line.pieces);
         if !text.chars().any(is_rtl) && level.is_ltr() {

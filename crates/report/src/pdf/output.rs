@@ -145,7 +145,7 @@ impl PdfPages {
     }
 
     /// Draws a page.
-    pub fn page(&mut self, fonts: &Fonts, marks: Vec<PageMark>) -> Result<(), RenderError> {
+    pub fn page(&mut self, fonts: &Fonts<'_>, marks: Vec<PageMark>) -> Result<(), RenderError> {
         let settings = PageSettings::from_wh(PAGE.0, PAGE.1).ok_or_else(|| failed("page size"))?;
         let mut page = self.document.start_page_with(settings);
         let (links, others): (Vec<PageMark>, Vec<PageMark>) = marks
@@ -347,7 +347,7 @@ fn leads_to_web(mark: &PageMark) -> bool {
     )
 }
 
-fn paint(surface: &mut Surface<'_>, fonts: &Fonts, mark: &PageMark) {
+fn paint(surface: &mut Surface<'_>, fonts: &Fonts<'_>, mark: &PageMark) {
     match &mark.kind {
         PageMarkKind::Text { line, size } => {
             paint_line(surface, fonts, line, (mark.x, mark.y), *size)
@@ -372,7 +372,7 @@ fn paint(surface: &mut Surface<'_>, fonts: &Fonts, mark: &PageMark) {
 
 fn paint_line(
     surface: &mut Surface<'_>,
-    fonts: &Fonts,
+    fonts: &Fonts<'_>,
     line: &TextLine,
     (x, y): (f32, f32),
     size: f32,
@@ -401,14 +401,14 @@ fn paint_line(
     }
 }
 
-struct Pen<'a> {
-    fonts: &'a Fonts,
+struct Pen<'a, 'f> {
+    fonts: &'a Fonts<'f>,
     size: f32,
     x: f32,
     segments: Vec<GlyphSegment>,
 }
 
-impl Pen<'_> {
+impl Pen<'_, '_> {
     /// The segment of this font and colour.
     fn segment(&mut self, face: usize, ink: Ink) -> Option<&mut GlyphSegment> {
         if self

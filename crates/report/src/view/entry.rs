@@ -135,7 +135,7 @@ pub(super) fn entry(
         number,
         risk: found.risk(),
         place,
-        detail: name[class..].trim_start_matches(": ").to_owned(),
+        detail: detail(name[class..].trim_start_matches(": "), finding).to_owned(),
         name,
         signals: signals(finding),
         verdict: verdict.map(|fact| fact.value).unwrap_or_default(),
@@ -345,6 +345,15 @@ fn retest_label(word: &str) -> &str {
         "still there" => "still found",
         "covered less" => "not retested",
         other => other,
+    }
+}
+
+/// The detail of a name; empty if it is the port, which is in the place.
+fn detail<'a>(given: &'a str, finding: &Finding) -> &'a str {
+    let port_name = format!("{}/{}", finding.port, finding.protocol);
+    match finding.port > 0 && given.starts_with(&port_name) {
+        true => "",
+        false => given,
     }
 }
 

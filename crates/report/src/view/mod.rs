@@ -8,6 +8,7 @@
 //! here: a control character or a direction override reaches no file. Equal data gives equal views.
 
 mod entry;
+mod location;
 mod overview;
 mod proof;
 mod scope;
@@ -24,6 +25,7 @@ use scandeck_wire::text::clean_for_print as clean;
 
 use entry::EntryStyle;
 pub use entry::FindingEntry;
+pub use location::{location, locations};
 pub use overview::{ExploitedKind, Recommendation};
 pub use proof::{Proof, ProofLimit};
 pub use scope::ReportScope;

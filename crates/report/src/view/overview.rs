@@ -360,9 +360,11 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
         line(scan.shown_status()),
         stamp(scan.start_time),
         stamp(scan.end_time),
-        match scan.is_incomplete() {
-            true => format!("{} of {}", scan.num_finished_tests, scan.num_tests),
-            false => scan.num_finished_tests.to_string(),
+        match (scan.is_incomplete(), scan.num_finished_tests) {
+            (true, done) => format!("{done} of {}", scan.num_tests),
+            // An imported file does not name its tests.
+            (false, 0) if scan.num_tests == 0 => String::new(),
+            (false, done) => done.to_string(),
         },
         scan.tool_params
             .as_ref()
@@ -371,7 +373,7 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
     ]
 }
 
-/// `scan_type: light, ports: 22` without values that are not set.
+/// `scan_type: light, ports: 22` without values that are not set; the name of an imported file.
 fn parameters(params: &serde_json::Value) -> String {
     let Some(fields) = params.as_object() else {
         return line(&params.to_string());
@@ -379,9 +381,12 @@ fn parameters(params: &serde_json::Value) -> String {
     let set = fields.iter().filter(|(_, value)| {
         !value.is_null() && **value != "" && !value.as_array().is_some_and(Vec::is_empty)
     });
-    let pair = |(name, value): (&String, &serde_json::Value)| match value.as_str() {
-        Some(text) => format!("{name}: {text}"),
-        None => format!("{name}: {value}"),
+    let pair = |(name, value): (&String, &serde_json::Value)| {
+        let file = value.get("file").filter(|_| name == "import");
+        match file.unwrap_or(value).as_str() {
+            Some(text) => format!("{name}: {text}"),
+            None => format!("{name}: {value}"),
+        }
     };
     line(&set.map(pair).collect::<Vec<_>>().join(", "))
 }
@@ -538,6 +543,19 @@ mod tests {
         assert_eq!(first.signals, "KEV · EPSS 93 %");
         assert_eq!(first.removes(&document.words), "1 info");
         assert_eq!(view.exploited.len(), 1);
+    }
+
+    #[test]
+    fn scan_of_an_imported_file_has_the_name_of_the_file_only() {
+        let mut input = data(ChapterKind::Class);
+        let imported = serde_json::json!({
+            "import": {"id": 7, "file": "nuclei.jsonl", "digest": "a0cb", "imported_by": "ann"},
+        });
+        let scanned = &mut input.scans[0];
+        scanned.scan.tool_params = Some(imported);
+        (scanned.scan.num_tests, scanned.scan.num_finished_tests) = (0, 0);
+        let [.., tests, params] = scan(scanned);
+        assert_eq!([&*tests, &*params], ["", "import: nuclei.jsonl"]);
     }
 
     #[test]

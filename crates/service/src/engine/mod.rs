@@ -31,7 +31,6 @@ mod body;
 mod coverage;
 #[cfg(test)]
 mod coverage_tests;
-mod encoding;
 mod exchange;
 mod exploited;
 mod firewall_page;

@@ -155,7 +155,10 @@ async fn queue_of(app: &App, identity: &KeyIdentity, node: &str) -> RouteResult<
     let store = app.store.of_worker(node, &identity.name).await?;
     // Its row was deleted: it has lost its claims.
     let store = store.ok_or_else(|| ApiError::conflict("the worker has to send a beat first"))?;
-    Ok(StoreQueue::new(app.clone(), store))
+    Ok(StoreQueue {
+        app: app.clone(),
+        store,
+    })
 }
 
 fn no_place() -> ApiError {

@@ -5,7 +5,10 @@
 //!    └─ scans run            └─ scans end here    └─ other nodes take the scans over (store/nodes)
 //! ```
 //!
-//! A scan is stopped by the clock, and not by a message: a process that was suspended, or that
+//! On a database file there is one node, as its lock lets no other start: nobody takes its scans
+//! over, and they go on after a suspended machine or a slow disk.
+//!
+//! On PostgreSQL, a scan is stopped by the clock, and not by a message: a process that was suspended, or that
 //! cannot reach the database, sends no request after another node has taken its scans over.
 
 use std::future::poll_fn;
@@ -15,6 +18,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
+
+/// The lease of a node that is alone: longer than any process runs.
+const ALONE: Duration = Duration::from_secs(30 * 365 * 86_400);
 
 /// The lease of this node.
 #[derive(Debug)]
@@ -42,6 +48,11 @@ impl NodeLease {
                 number: 0,
             }),
         }
+    }
+
+    /// The lease of the only node, whose scans nobody takes over.
+    pub fn alone() -> Self {
+        Self::new(ALONE)
     }
 
     /// Renews the lease by a beat that was sent at this time, or begins another one if the last one
@@ -117,6 +128,14 @@ mod tests {
         assert!(began.elapsed() >= Duration::from_millis(190));
         assert!(lease.has_ended());
         assert_eq!(lease.hold(async { 7 }).await, None, "not even begun");
+    }
+
+    #[tokio::test]
+    async fn lease_of_the_only_node_outlasts_its_scans() {
+        let lease = NodeLease::alone();
+        assert_eq!(lease.hold(sleep(Duration::from_millis(5))).await, Some(()));
+        let year = Duration::from_secs(365 * 86_400);
+        assert!(lease.state().ends > Instant::now() + 10 * year);
     }
 
     #[tokio::test]

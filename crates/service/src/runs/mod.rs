@@ -9,7 +9,7 @@
 //!   key_windows: the limits of a key that uses several nodes
 //!   lanes: the rate of a host that several nodes scan
 //!   lease: ends the scans of this node without a beat
-//!   queue: what the worker claims scans from
+//!   queue: what the worker claims scans from; local_queue: the store of this process
 //!   queue_hints: polls a queue that another node has changed
 //!   remote: the worker of another place, which uses the API of a service
 //! ```
@@ -20,6 +20,7 @@ pub mod importer;
 pub mod key_windows;
 pub mod lanes;
 pub mod lease;
+pub mod local_queue;
 pub mod queue;
 pub mod queue_hints;
 pub mod remote;

@@ -219,9 +219,9 @@ async fn attempt(
     };
     if let Err(error) = written {
         tracing::error!(scan = %running.scan, %error, "scan results not stored");
-        // Otherwise this node claims the scan again, and the attempt does not count.
-        let is_cut_off = error.is_outage() || parts.lease.has_ended() || stop.is_cancelled();
-        if !is_cut_off {
+        // The queue repeats results until they are stored or refused, or the lease ends: then this
+        // node claims the scan again, and the attempt does not count.
+        if !parts.lease.has_ended() && !stop.is_cancelled() {
             let counted = parts.queue.end(&running, AttemptEnd::Panicked).await;
             if let Err(cause) = counted {
                 tracing::error!(scan = %running.scan, %cause, "failed attempt not counted");
@@ -276,7 +276,7 @@ async fn run(
     Ok(match (cause, outcome) {
         (Some(Cause::Superseded), _) => None,
         (Some(Cause::TimeLimit), _) => {
-            let why = format!("max_scan_time ({minutes} min) exceeded");
+            let why = format!("time limit of {minutes} min exceeded");
             Some(results.cut_short(ScanStatus::TimedOut, &why))
         }
         (Some(Cause::Stop), _) if service_stop.is_cancelled() => Some(AttemptEnd::Shutdown),

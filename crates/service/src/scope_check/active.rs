@@ -1,5 +1,6 @@
 //! Whether active tools, which send attacks, may scan a target: whoever runs the service allows
-//! them (`--allow-active`), and an `active` entry of the scope file covers the target.
+//! them (`--allow-active`), and an `active` entry of the scope file covers the target. A proof that
+//! may carry a payload needs the same permissions.
 //!
 //! This is in addition to the scope check itself. Loopback and this host need an entry too.
 
@@ -12,6 +13,33 @@ use super::networks::{embedded_ipv4, is_public, is_this_host};
 use super::{METADATA, Refusal, RefusalReason, ScopeCheck, plain_host};
 use crate::net::address::Address;
 use crate::scope::{Pattern, ScanScope};
+
+/// What needs an active entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ActiveUse {
+    /// Scans of active tools, which the service runs.
+    #[default]
+    Scans,
+    /// Proofs that may carry a payload, which a person sends.
+    Proofs,
+}
+
+impl ActiveUse {
+    /// The beginning of a refusal, before the target.
+    pub(super) fn refused(self) -> &'static str {
+        match self {
+            Self::Scans => "active tools may not scan",
+            Self::Proofs => "the request may carry a payload, which may not be sent to",
+        }
+    }
+
+    fn without_flag(self) -> &'static str {
+        match self {
+            Self::Scans => "the service was started without `--allow-active`",
+            Self::Proofs => "scandeck was started without `--allow-active`",
+        }
+    }
+}
 
 impl ScopeCheck {
     /// Checks a target by its name, before name resolution.
@@ -38,7 +66,10 @@ impl ScopeCheck {
         let has_entry = self.has_active_entry(&scope, &host, ip);
         match self.settings.allow_active && has_entry {
             true => Ok(()),
-            false => Err(self.refusal(&host, ip, RefusalReason::NotActive { has_entry })),
+            false => {
+                let of = self.settings.active_use;
+                Err(self.refusal(&host, ip, RefusalReason::NotActive { of, has_entry }))
+            }
         }
     }
 
@@ -63,7 +94,7 @@ impl ScopeCheck {
     pub(super) fn active_remedy(&self, entry: &str, has_entry: bool) -> String {
         let suffix = self.settings.command_suffix;
         let service = (!self.settings.allow_active)
-            .then(|| "the service was started without `--allow-active`".to_owned());
+            .then(|| self.settings.active_use.without_flag().to_owned());
         let scope = (!has_entry).then(|| {
             format!(
                 "no scope entry with `active` covers it (`scandeck scope add {entry} --active{suffix}` adds one)"
@@ -129,6 +160,33 @@ mod tests {
         let both = refused(scope_check, "b.test").unwrap();
         assert!(
             both.contains("without `--allow-active`, and no scope entry"),
+            "{both}"
+        );
+    }
+
+    #[test]
+    fn refusal_of_a_proof_says_which_permission_is_missing() {
+        let words = |allow_active: bool, target: &str| {
+            let TestScopeCheck { scope_check, .. } = &scope_check(SCOPE, |settings| {
+                settings.allow_active = allow_active;
+                settings.active_use = ActiveUse::Proofs;
+            });
+            refused(scope_check, target).unwrap_or_default()
+        };
+        assert_eq!(words(true, "a.test"), "");
+        assert_eq!(
+            words(false, "a.test"),
+            "the request may carry a payload, which may not be sent to a.test: \
+             scandeck was started without `--allow-active`"
+        );
+        let no_entry = words(true, "b.test");
+        assert!(
+            !no_entry.contains("without") && no_entry.contains("scope add b.test --active"),
+            "{no_entry}"
+        );
+        let both = words(false, "b.test");
+        assert!(
+            both.contains("`--allow-active`, and no scope entry"),
             "{both}"
         );
     }

@@ -30,6 +30,7 @@ mod refusal;
 
 use crate::net::address::Address;
 use crate::scope::{Pattern, ScanScope, ScopeFile};
+pub use active::ActiveUse;
 use networks::{embedded_ipv4, is_private};
 pub use networks::{is_public, is_this_host};
 pub use refusal::Refusal;
@@ -63,6 +64,8 @@ pub struct ScopeCheckSettings {
     pub allow_private: bool,
     /// Allows active tools against targets with an active entry (`--allow-active`).
     pub allow_active: bool,
+    /// What the permissions of active tools are asked for.
+    pub active_use: ActiveUse,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,
     /// Refuses what an entry gives to the workers of a place: here, the same address can be another
@@ -296,7 +299,7 @@ impl ScopeCheck {
             }
             RefusalReason::NoHost => "Use the address of one host".to_owned(),
             RefusalReason::OfPlace(_) => format!("a scan of {entry} runs there"),
-            RefusalReason::NotActive { has_entry } => self.active_remedy(&entry, *has_entry),
+            RefusalReason::NotActive { has_entry, .. } => self.active_remedy(&entry, *has_entry),
             _ => format!("`scandeck scope add {entry}{suffix}` permits it"),
         };
         Refusal {

@@ -5,6 +5,7 @@ use std::fmt;
 
 use jiff::civil::Date;
 
+use super::ActiveUse;
 use crate::place::WorkerPlace;
 use crate::scope::{Pattern, ScopeEntry};
 
@@ -33,8 +34,9 @@ pub(super) enum RefusalReason {
     /// Only the workers of this place may scan it.
     OfPlace(WorkerPlace),
     ScopeFile(String),
-    /// Active tools may not scan the target; the remedy says what is missing.
+    /// Nothing active may be sent to the target; the remedy says what is missing.
     NotActive {
+        of: ActiveUse,
         has_entry: bool,
     },
 }
@@ -75,8 +77,8 @@ impl fmt::Display for Refusal {
                     "{subject} is in scope for scans from the place `{place}` only; {remedy}"
                 );
             }
-            RefusalReason::NotActive { .. } => {
-                return write!(f, "active tools may not scan {subject}: {remedy}");
+            RefusalReason::NotActive { of, .. } => {
+                return write!(f, "{} {subject}: {remedy}", of.refused());
             }
             RefusalReason::ScopeFile(error) => return write!(f, "{error}. {remedy}"),
         }

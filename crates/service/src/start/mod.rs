@@ -64,7 +64,7 @@ use crate::runs::importer;
 use crate::runs::key_windows::share_key_windows;
 use crate::runs::lanes::{JOIN, share_lanes};
 use crate::runs::lease::NodeLease;
-use crate::runs::queue::StoreQueue;
+use crate::runs::local_queue::LocalQueue;
 use crate::runs::queue_hints::follow_hints;
 use crate::runs::report_maker;
 use crate::runs::schedules::start_schedules;
@@ -72,7 +72,7 @@ use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::runs::worker;
 use crate::runs::worker::{Runner, WorkerParts};
 use crate::scope::Pattern;
-use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+use crate::scope_check::{ActiveUse, ScopeCheck, ScopeCheckSettings};
 use crate::settings::{NodeRole, Settings};
 use crate::state::{App, AppState};
 use crate::store::captures::LoggerQuota;
@@ -468,6 +468,10 @@ fn app_state(
     keys: ServiceKeys,
     logger_base: &Url,
 ) -> AppState {
+    let lease = match store.is_file() {
+        true => NodeLease::alone(),
+        false => NodeLease::new(settings.lease),
+    };
     AppState {
         store,
         scope_check,
@@ -487,7 +491,7 @@ fn app_state(
         logger_base: logger_base.clone(),
         boot: rand::random(),
         worker: Arc::default(),
-        lease: Arc::new(NodeLease::new(settings.lease)),
+        lease: Arc::new(lease),
         large_documents: Semaphore::new(1),
         reports: Notify::new(),
         imports: Notify::new(),
@@ -616,6 +620,7 @@ fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettin
         scope_file: dir.scope_file(),
         allow_private: settings.allow_private,
         allow_active: settings.allow_active,
+        active_use: ActiveUse::Scans,
         allow_targets: settings
             .allow_targets
             .iter()
@@ -730,7 +735,7 @@ impl BackgroundTasks<'_> {
         let (app, stop) = (|| self.app.clone(), || self.stop.clone());
         let tracker = &self.tracker;
         let parts = WorkerParts {
-            queue: Arc::new(StoreQueue::of_process(app())),
+            queue: Arc::new(LocalQueue::new(app())),
             worker: Arc::clone(&self.app.worker),
             lease: Arc::clone(&self.app.lease),
             clock: Arc::clone(&self.app.clock),

@@ -62,9 +62,9 @@ impl Store {
         sending: &[i64],
         now: Timestamp,
     ) -> StoreResult<Option<Delivery>> {
-        // Before the lock of writes, which most polls do not need.
-        let next = self.next_delivery_at(sending).await?;
-        if next.is_none_or(|at| at > millis(now)) {
+        // Without the lock of writes: most polls find nothing.
+        let due = self.next_delivery_at(sending).await?;
+        if due.is_none_or(|at| at > millis(now)) {
             return Ok(None);
         }
         let mut change = self.change().await?;

@@ -68,7 +68,7 @@ pub enum QueuePoll {
 #[serde(default)]
 pub struct ScanUpdate {
     /// Numbers of one attempt grow: results that are sent twice are stored once. 0 for results that
-    /// no network can repeat.
+    /// are not repeated.
     pub number: i64,
     pub planned: Option<u32>,
     pub tests: Vec<TestDone>,
@@ -101,7 +101,7 @@ impl Store {
     /// `running` are the scans that run in this process. Others that it has claimed have no worker:
     /// their end could not be stored.
     pub async fn claim(&self, running: &[ScanId], now: Timestamp) -> StoreResult<QueuePoll> {
-        // Before the lock of writes, which most polls do not need.
+        // Without the lock of writes: most polls find nothing.
         if self.next_job(self.read(), running).await?.is_none() {
             return Ok(QueuePoll::Empty);
         }
@@ -125,7 +125,7 @@ impl Store {
             return Ok(QueuePoll::Aborted);
         }
         if tries > TRIES {
-            let message = format!("{TRIES} attempts failed");
+            let message = format!("{TRIES} attempts failed; the log of the service says why");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
             return Ok(QueuePoll::Aborted);

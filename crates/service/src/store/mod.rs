@@ -246,6 +246,11 @@ impl Store {
         }
     }
 
+    /// Whether the database is a file, of which this process is the only node.
+    pub const fn is_file(&self) -> bool {
+        matches!(self.engine, StoreEngine::Sqlite(_))
+    }
+
     /// The engine of tests that need a file.
     #[cfg(test)]
     fn sqlite(&self) -> &SqliteEngine {

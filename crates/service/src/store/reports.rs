@@ -205,25 +205,24 @@ impl Store {
     /// Claims the oldest report that waits to be rendered. One that this process has claimed before
     /// could not be stored.
     pub async fn claim_report(&self) -> StoreResult<Option<QueuedReport>> {
-        // Before the lock of writes, which most polls do not need.
-        let has_waiting: bool = sql("SELECT EXISTS (SELECT 1 FROM reports
-             WHERE status = 'waiting' AND (owner IS NULL OR owner = $1))")
-        .bind(&self.node.id)
-        .one(self.read())
-        .await?;
-        if !has_waiting {
+        const WAITING: &str = "SELECT id FROM reports
+            WHERE status = 'waiting' AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
+        // Without the lock of writes: most polls find nothing.
+        let waiting: Option<i64> = sql(WAITING)
+            .bind(&self.node.id)
+            .optional(self.read())
+            .await?;
+        if waiting.is_none() {
             return Ok(None);
         }
         let mut change = self.change().await?;
         if !nodes::renew(&mut change, &self.node).await? {
             return Ok(None);
         }
-        let report = sql(
-            "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = (
-                SELECT id FROM reports WHERE status = 'waiting' AND (owner IS NULL OR owner = $1)
-                ORDER BY id LIMIT 1)
+        let report = sql(format!(
+            "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = ({WAITING})
              RETURNING id, attempt, format, coalesce(data, '') AS data, webhook_url",
-        )
+        ))
         .bind(&self.node.id)
         .optional(&mut change)
         .await?;

@@ -84,7 +84,7 @@ pub struct FileImport {
     #[serde(deserialize_with = "Stamp::maybe", serialize_with = "Stamp::as_text")]
     #[schemars(with = "Stamp")]
     pub created_at: Option<Stamp>,
-    /// Why the import failed, or that the file was imported before; may be empty.
+    /// Why the import failed or stored nothing, or that the file was imported before; may be empty.
     pub message: Shared,
     /// The earlier import of the same file; absent if this import stored scans.
     #[serde(
@@ -102,6 +102,12 @@ impl FileImport {
     /// Whether the import has ended.
     pub fn has_ended(&self) -> bool {
         matches!(self.state, ImportState::Finished | ImportState::Failed)
+    }
+
+    /// Whether the scans of the file are stored, by this import or by an earlier one.
+    pub fn is_stored(&self) -> bool {
+        let has_scans = self.files.iter().any(|file| !file.scans.is_empty());
+        self.state == ImportState::Finished && (has_scans || self.same_as.is_some())
     }
 }
 
@@ -318,6 +324,35 @@ pub struct ImportedFinding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn import_is_stored_by_its_scans_or_by_an_earlier_import() {
+        let file = ImportedFile {
+            scans: vec![ImportedScan::default()],
+            ..ImportedFile::default()
+        };
+        let stored = FileImport {
+            state: ImportState::Finished,
+            files: vec![ImportedFile::default(), file],
+            ..FileImport::default()
+        };
+        assert!(stored.is_stored());
+        let skipped = FileImport {
+            files: vec![ImportedFile::default()],
+            ..stored.clone()
+        };
+        assert!(!skipped.is_stored());
+        let repeated = FileImport {
+            same_as: Some(ImportId(3)),
+            ..skipped
+        };
+        assert!(repeated.is_stored());
+        let running = FileImport {
+            state: ImportState::Running,
+            ..stored
+        };
+        assert!(!running.is_stored());
+    }
 
     #[test]
     fn origin_survives_the_tool_parameters() {

@@ -91,7 +91,8 @@ impl Lenient for i64 {
 
 impl Lenient for f64 {
     fn from_text(text: &str) -> Option<Self> {
-        text.trim().parse().ok()
+        // Some languages write a comma as the decimal point.
+        text.trim().replace(',', ".").parse().ok()
     }
     fn from_integer(number: i64) -> Option<Self> {
         Some(number as f64)

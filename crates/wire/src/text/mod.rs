@@ -16,6 +16,7 @@
 mod display;
 mod duration;
 mod fit;
+mod log;
 mod natural;
 mod plural;
 mod quote;
@@ -24,6 +25,7 @@ mod search;
 pub use display::DisplayText;
 pub use duration::{duration, long_duration};
 pub use fit::{middle_with, start, start_with, width};
+pub use log::CleanLog;
 pub use natural::natural;
 pub use plural::{plural, thousands};
 pub use quote::{command_line, quoted};

@@ -1,5 +1,5 @@
-//! `scandeck case`: a workspace as a sealed timeline in one file, for a colleague, a customer or a
-//! court.
+//! `scandeck case`: a workspace, or some findings, as a sealed timeline in one file, for a
+//! colleague, a customer or a court.
 //!
 //! ```text
 //!   new: Bundle ─► events ─► seal ─► FILE, seal on standard output
@@ -12,11 +12,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::findings::named;
+use super::rows::FindingRows;
 use super::save::{self, ExistingFile};
-use super::{Output, PrintTable, ServiceArgs, bundle};
+use super::{HeadlessSession, Output, PrintTable, ServiceArgs, bundle};
 use crate::cli::error::CliError;
 use scandeck_domain::case::{
-    CaseEntry, CaseFault, CaseMaker, VerifiedCase, case_events, seal, verify,
+    CaseEntry, CaseFault, CaseMaker, CaseSelection, VerifiedCase, case_events, seal, verify,
 };
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, read};
@@ -24,6 +26,7 @@ use scandeck_wire::input_files::{InputKind, read};
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   scandeck case new --workspace \"Acme external\" -o acme.case
+  scandeck case new --workspace \"Acme external\" --finding 4711 -o 4711.case
   scandeck case verify acme.case")]
 pub struct CaseArgs {
     #[command(subcommand)]
@@ -32,7 +35,7 @@ pub struct CaseArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum CaseCommand {
-    /// Write the timeline of a workspace to a case file, and print its seal
+    /// Write the timeline of a workspace, or of some findings, to a case file, and print its seal
     New(Box<NewCaseArgs>),
     /// List the entries of a case file that is whole
     #[command(after_help = "Example:\n  scandeck case show acme.case")]
@@ -63,13 +66,20 @@ enum CaseCommand {
 #[command(
     after_help = "Example:
   scandeck case new --workspace \"Acme external\" -o acme.case",
-    override_usage = "scandeck case new --workspace <NAME|ID> --output <FILE>",
+    override_usage = "scandeck case new --workspace <NAME|ID> [--finding <ID>]... --output <FILE>",
     mut_arg("workspace", |arg| arg.help("Workspace, by name or id"))
 )]
 struct NewCaseArgs {
     /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Only this finding with its scans, decisions, payloads and captures; repeatable
+    #[arg(
+        long = "finding",
+        value_name = "ID|FINGERPRINT",
+        allow_negative_numbers = true
+    )]
+    findings: Vec<String>,
     /// Replace names, addresses and tokens by stand-ins; the file says so
     #[arg(long)]
     mask: bool,
@@ -99,10 +109,18 @@ pub async fn run(args: CaseArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn new(args: NewCaseArgs) -> anyhow::Result<()> {
-    let bundle = bundle::gather(&args.service).await?;
+    let mut bundle = bundle::gather(&args.service).await?;
+    let selection = match args.findings.is_empty() {
+        true => None,
+        false => Some(select(&args).await?),
+    };
+    if let Some(selection) = &selection {
+        bundle = selection.of(bundle);
+    }
     let maker = CaseMaker {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         is_masked: args.mask,
+        findings: selection.as_ref().map(CaseSelection::len),
     };
     let events = case_events(&bundle, &maker);
     // The first event is the case itself, with the stand-in of a masked workspace.
@@ -117,6 +135,17 @@ async fn new(args: NewCaseArgs) -> anyhow::Result<()> {
         true => out.value(&json!({"seal": sealed.seal, "entries": sealed.entries})),
         false => out.line(&sealed.seal),
     }
+}
+
+/// The named findings.
+async fn select(args: &NewCaseArgs) -> anyhow::Result<CaseSelection> {
+    let session = HeadlessSession::open(&args.service).await?;
+    let rows = FindingRows::load(&session).await?;
+    let mut selection = CaseSelection::default();
+    for row in named(&rows.all, &args.findings)? {
+        selection.add(&row.issue, &row.assessment);
+    }
+    Ok(selection)
 }
 
 /// The case in a file.

@@ -194,11 +194,10 @@ fn changes(
 fn select(rows: &FindingRows, args: &DecideArgs) -> anyhow::Result<Vec<ExportRow>> {
     let mut selected: Vec<ExportRow> = match &args.query {
         Some(query) => rows.matching(query),
-        None => args
-            .ids
-            .iter()
-            .map(|id| find(rows, id).cloned())
-            .collect::<anyhow::Result<_>>()?,
+        None => findings::named(&rows.all, &args.ids)?
+            .into_iter()
+            .cloned()
+            .collect(),
     };
     // A finding of two workspaces has one key: two decisions would be a conflict.
     let mut keys = HashSet::new();

@@ -100,7 +100,7 @@ pub enum HeadlessCommand {
     Bundle(bundle::BundleArgs),
     /// Import a bundle
     Unbundle(unbundle::UnbundleArgs),
-    /// Sealed timeline of a workspace: new, show, verify
+    /// Sealed timeline of a workspace or of findings: new, show, verify
     Case(case::CaseArgs),
     /// Delete a workspace's data from this machine, and as an admin its shared decisions
     Purge(purge::PurgeArgs),

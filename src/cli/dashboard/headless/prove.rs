@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::findings::{is_named, not_found};
+use super::findings::named;
 use super::rows::FindingRows;
 use super::{HeadlessSession, decisions, exit, explain};
 use crate::cli::error::CliError;
@@ -45,6 +45,9 @@ pub struct ProveArgs {
     /// Cookie; repeatable
     #[arg(long, value_name = "HEADER")]
     send: Vec<String>,
+    /// Send requests that may carry a payload too, to targets whose scope entry is active
+    #[arg(long)]
+    allow_active: bool,
 }
 
 /// What became of a request.
@@ -77,7 +80,7 @@ pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<E
     session.require_writable()?;
     let rows = FindingRows::load(session).await?;
     let selected = select(&rows, &args.ids)?;
-    let scope = scope()?;
+    let scope = scope(args.allow_active)?;
     // A proof without an author could not be saved.
     let who = session.author().await?;
     let (mut attempts, mut saved) = (Vec::new(), Ok(()));
@@ -107,22 +110,18 @@ pub async fn run(session: &HeadlessSession, args: ProveArgs) -> anyhow::Result<E
 
 /// The named rows, each finding once.
 fn select<'a>(rows: &'a FindingRows, ids: &[String]) -> anyhow::Result<Vec<&'a ExportRow>> {
+    let mut selected = named(&rows.all, ids)?;
+    // A finding of two workspaces has one key.
     let mut keys = HashSet::new();
-    let mut selected = Vec::new();
-    for id in ids {
-        let row = rows.all.iter().find(|row| is_named(row, id));
-        let row = row.ok_or_else(|| not_found(id))?;
-        if keys.insert(row.issue.key()) {
-            selected.push(row);
-        }
-    }
+    selected.retain(|row| keys.insert(row.issue.key()));
     Ok(selected)
 }
 
 /// The scope file of this machine, whatever service has the findings.
-fn scope() -> anyhow::Result<ProofScope> {
+fn scope(allow_active: bool) -> anyhow::Result<ProofScope> {
     let directory = Environment::of_process()?.state_dir().service_dir();
-    Ok(proof_scope(&directory).map_err(|error| CliError::new(&error, error.hint()))?)
+    let scope = proof_scope(&directory, allow_active);
+    Ok(scope.map_err(|error| CliError::new(&error, error.hint()))?)
 }
 
 async fn prove(
@@ -134,10 +133,14 @@ async fn prove(
     let texts = texts.map_err(|error| UnsentProof::new("no_evidence", &io_cause(&error)))?;
     let evidence = &texts.vuln_evidence;
     let request = ProofRequest::plan(evidence, row.tool.map(Tool), send)
-        .map_err(|refusal| UnsentProof::refused(refusal, evidence))?;
-    let received = send_proof(&request, scope)
-        .await
-        .map_err(|error| UnsentProof::new("not_sent", &error))?;
+        .map_err(|refusal| UnsentProof::with_curl(refusal.as_str(), &refusal.reason(), evidence))?;
+    let received =
+        send_proof(&request, scope)
+            .await
+            .map_err(|error| match request.has_payload {
+                true => UnsentProof::with_curl(ProofRefusal::Payload.as_str(), &error, evidence),
+                false => UnsentProof::new("not_sent", &error),
+            })?;
     let was_sent = match &received {
         Ok(_) => true,
         Err(missing) => missing.was_sent,
@@ -181,10 +184,10 @@ impl UnsentProof {
         }
     }
 
-    fn refused(refusal: ProofRefusal, evidence: &Evidence) -> Self {
+    fn with_curl(code: &'static str, because: &dyn std::fmt::Display, evidence: &Evidence) -> Self {
         Self {
             curl: FindingRequest::of(evidence).map(|request| request.curl()),
-            ..Self::new(refusal.as_str(), &refusal.reason())
+            ..Self::new(code, because)
         }
     }
 }

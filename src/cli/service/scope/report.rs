@@ -33,6 +33,13 @@ pub fn added(
     note!("{subject} {verb} in {scope}");
 }
 
+/// Prints that new entries permit active tools.
+pub fn permitted_attacks(is_active: bool) {
+    if is_active {
+        note!("active tools, which send attacks, permitted; the service needs `--allow-active`");
+    }
+}
+
 /// Prints the removed entries.
 pub fn removed(scope: &ServiceScope<'_>, removed: &ScanScope) {
     let named = |verb: &'static str| move |entry: &ScopeEntry| format!("{verb} {}", entry.target);

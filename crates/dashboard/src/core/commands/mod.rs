@@ -37,6 +37,7 @@ pub(crate) fn command_table() -> Vec<Command> {
         crate::payloads::commands::COMMANDS,
         crate::captures::commands::COMMANDS,
         crate::findings::export::COMMANDS,
+        crate::findings::case::COMMANDS,
         crate::chains::commands::COMMANDS,
         forms::COMMANDS,
         team::COMMANDS,

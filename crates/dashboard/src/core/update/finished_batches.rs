@@ -302,14 +302,29 @@ fn emptied(batch: &Batch) -> Option<ClearedRequests> {
     })
 }
 
-/// `results.jsonl imported: 2 scans with 12 findings`.
+/// `results.jsonl imported: 2 scans with 12 findings, 3 results skipped`.
 fn imported(about: &str, import: &FileImport) -> String {
     let scans = plural(scans_of(import).count(), "scan");
     let count: i64 = scans_of(import).map(|scan| scan.findings).sum();
     let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
     match import.same_as {
-        None => format!("{about} imported: {scans} with {findings}"),
+        None => format!(
+            "{about} imported: {scans} with {findings}{}",
+            skipped_words(import)
+        ),
         Some(_) => format!("{about} was imported before: {scans} with {findings}, unchanged"),
+    }
+}
+
+/// Results that are no findings, such as repeated ones, which the form counts too.
+fn skipped_words(import: &FileImport) -> String {
+    let skipped = import.files.iter().flat_map(|file| &file.skipped);
+    match skipped.map(|results| results.count).sum::<i64>() {
+        0 => String::new(),
+        count => {
+            let results = plural(usize::try_from(count).unwrap_or(0), "result");
+            format!(", {results} skipped")
+        }
     }
 }
 

@@ -416,13 +416,13 @@ impl Model {
         };
         let manual = ids.iter().filter(is_manual).count();
         match verdict {
-            Some(_) if self.is_on_card(&ids) && manual > 0 && manual == ids.len() => {
+            Some(_) if self.decides_card(&ids) && manual > 0 && manual == ids.len() => {
                 self.notify(
                     Tone::Plain,
                     "the rule does not change these findings: they are decided manually",
                 );
             }
-            Some(verdict) if self.is_on_card(&ids) => {
+            Some(verdict) if self.decides_card(&ids) => {
                 self.reviewed(verdict, ids.len() - manual, batch, effects)
             }
             _ if next => self.select_next(&ids),

@@ -41,7 +41,11 @@ pub(crate) fn ask(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
         Err(problem) => return model.notify(Tone::Bad, format!("evidence not read: {problem}")),
     };
     let evidence = &texts.vuln_evidence;
+    let allow_active = model.session.allow_active;
     match ProofRequest::plan(evidence, tool_of(model, &issue), &[]) {
+        Ok(request) if request.has_payload && !allow_active => {
+            refuse(model, ProofRefusal::Payload);
+        }
         Ok(request) => {
             let planned = PlannedProof {
                 issue: id,
@@ -49,6 +53,7 @@ pub(crate) fn ask(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
                 workspace: model.workspace_name(),
                 request,
                 expected: ExpectedAnswer::of(evidence),
+                allow_active,
             };
             model.open_prompt(question(planned));
         }
@@ -64,12 +69,13 @@ fn tool_of(model: &Model, issue: &Issue) -> Option<Tool> {
 
 fn refuse(model: &mut Model, refusal: ProofRefusal) {
     let reason = refusal.reason();
+    let copy = model.key_label(Context::Copy, Action::Copy(CopyAction::Curl));
     let words = match refusal {
         ProofRefusal::NoRequest => format!("nothing to send: {reason}"),
-        _ => {
-            let copy = model.key_label(Context::Copy, Action::Copy(CopyAction::Curl));
-            format!("not sent: {reason} · {copy} copies a curl command")
-        }
+        ProofRefusal::Payload => format!(
+            "not sent: {reason}: start with `--allow-active` · {copy} copies a curl command"
+        ),
+        _ => format!("not sent: {reason} · {copy} copies a curl command"),
     };
     model.notify(Tone::Plain, words);
 }
@@ -79,6 +85,10 @@ fn question(planned: PlannedProof) -> Prompt {
     let about = planned.request.to_string();
     let headers = planned.request.shown_headers();
     let left_out = planned.request.left_out.join(", ");
+    let needed = match planned.request.has_payload {
+        true => "It may carry a payload: sent only to a target whose scope entry is `active`.",
+        false => "Sent only if the local scope allows the target.",
+    };
     let jobs = vec![Job::new(about.clone(), Call::Prove(Box::new(planned)))];
     let verb = "send again";
     let prompt = Prompt::new(
@@ -92,7 +102,9 @@ fn question(planned: PlannedProof) -> Prompt {
     if !left_out.is_empty() {
         prompt = prompt.with_line(format!("Without {left_out}."));
     }
-    prompt.with_line("Sent only if the local scope allows the target. Redirects are not followed.")
+    prompt
+        .with_line(needed)
+        .with_line("Redirects are not followed.")
 }
 
 /// Records the proofs of a finished batch, and shows the last one.

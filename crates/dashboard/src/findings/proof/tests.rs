@@ -122,6 +122,34 @@ fn request_that_writes_is_refused_with_the_key_of_its_command() {
 }
 
 #[test]
+fn payload_needs_the_flag_of_the_person_and_the_prompt_names_the_other_permission() {
+    let attack = "GET http://t1.acme.test/?q=%3Cb%3E";
+    let mut without = app(attack);
+    assert_eq!(without.calls("P"), []);
+    assert!(
+        without.notices().contains("start with `--allow-active`")
+            && without.notices().contains("copies a curl command"),
+        "{}",
+        without.notices()
+    );
+    let mut with = app(attack);
+    with.model.session.allow_active = true;
+    with.keys("P");
+    let lines = with.prompt().lines.clone();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("scope entry is `active`")),
+        "{lines:?}"
+    );
+    let sent = with.calls("enter");
+    assert!(
+        matches!(&sent[..], [(_, Call::Prove(planned))] if planned.allow_active),
+        "{sent:?}"
+    );
+}
+
+#[test]
 fn read_only_session_and_other_panes_send_nothing() {
     let mut elsewhere = app(EXPOSED);
     elsewhere.keys("2 : 'prove' enter");

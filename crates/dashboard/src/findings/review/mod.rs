@@ -589,12 +589,16 @@ impl Model {
         arm_card_guard(self);
     }
 
-    /// Whether all of these are on the current card. A command can decide others too.
-    pub(crate) fn is_on_card(&self, ids: &[IssueId]) -> bool {
-        let card = self.reviewing().and_then(Review::card);
-        card.is_some_and(|card| {
+    /// Whether a decision on these decides the current card. A command can decide others too, and
+    /// the explanation of a finding one of several.
+    pub(crate) fn decides_card(&self, ids: &[IssueId]) -> bool {
+        let Some(review) = self.reviewing() else {
+            return false;
+        };
+        let is_one_of_many = ids.len() == 1 && review.included().len() > 1;
+        review.card().is_some_and(|card| {
             let on_it: HashSet<i64> = card.ids.iter().copied().collect();
-            ids.iter().all(|id| on_it.contains(&id.0))
+            !is_one_of_many && ids.iter().all(|id| on_it.contains(&id.0))
         })
     }
 }

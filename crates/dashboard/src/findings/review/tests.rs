@@ -80,6 +80,33 @@ fn with(app: &TestDashboard, verdict: Verdict) -> Vec<i64> {
 }
 
 #[test]
+fn finding_of_a_card_is_explained_and_the_card_stays_open() {
+    let mut app = reviewing();
+    let explained = |app: &TestDashboard| {
+        let Some(Modal::Why(open)) = app.model.overlay.modals.last() else {
+            panic!("{}", app.notices())
+        };
+        open.issue
+    };
+    let ids: Vec<IssueId> = review(&app)
+        .facts
+        .issues
+        .iter()
+        .map(|issue| issue.id)
+        .collect();
+    app.keys("Y");
+    assert_eq!(explained(&app), ids[0]);
+    app.keys("esc l l j Y");
+    assert_eq!(explained(&app), ids[1]);
+    app.keys("esc h Y");
+    assert_eq!(explained(&app), ids[0], "the tab shows the first one");
+    app.keys("esc");
+    assert!(app.model.reviewing().is_some(), "{}", app.notices());
+    assert!(app.model.decides_card(&ids));
+    assert!(!app.model.decides_card(&ids[..1]), "one of several");
+}
+
+#[test]
 fn shown_groups_become_cards_and_verdict_shows_next() {
     let mut app = reviewing();
     assert_eq!(

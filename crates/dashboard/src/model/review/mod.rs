@@ -14,7 +14,7 @@ pub mod open;
 
 use crate::base::{Focus, RowRef, Tab};
 use crate::list::FindingGroupBy;
-use scandeck_domain::triage::{EventId, IssueId, TriageState, Verdict};
+use scandeck_domain::triage::{EventId, Issue, IssueId, TriageState, Verdict};
 use scandeck_wire::contract::{ScanId, Shared, TargetId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -188,6 +188,13 @@ impl Review {
             .map(|issue| issue.id)
             .filter(|&id| !self.is_out(id))
             .collect()
+    }
+
+    /// The finding of the card that is explained: on the tab Where the selected one, on the other
+    /// tabs the first one, which they show.
+    pub fn issue_at_hand(&self) -> Option<&Arc<Issue>> {
+        let row = if self.tab == Tab::Where { self.row } else { 0 };
+        self.facts.issues.get(row)
     }
 
     /// The latest decision on a card that is not undone.

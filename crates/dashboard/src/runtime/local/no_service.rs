@@ -17,7 +17,7 @@ pub async fn add_to_scope(_: &Path, _: &[String]) -> Result<usize, LocalError> {
     Err(absent())
 }
 
-pub fn proof_scope(_: &Path) -> Result<ProofScope, LocalError> {
+pub fn proof_scope(_: &Path, _: bool) -> Result<ProofScope, LocalError> {
     Err(absent())
 }
 

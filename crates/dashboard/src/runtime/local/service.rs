@@ -4,11 +4,11 @@
 use super::{LocalError, LocalService};
 use crate::config::KeySource;
 use jiff::Timestamp;
-use scandeck_client::{BaseUrl, BaseUrlError, ProofScope, ServiceLocator};
+use scandeck_client::{BaseUrl, BaseUrlError, ProofDestination, ProofScope, ServiceLocator};
 use scandeck_service::address::Address;
 use scandeck_service::audit::{AuditLog, AuditedCommand};
 use scandeck_service::scope::{PatternError, ScopeEntry};
-use scandeck_service::scope_check::{ScopeCheck, ScopeCheckSettings};
+use scandeck_service::scope_check::{ActiveUse, ScopeCheck, ScopeCheckSettings};
 use scandeck_service::{DataDir, DatabaseAddress, Holder, ServiceInfo, ServiceScope};
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, open_regular, read_text};
@@ -143,11 +143,13 @@ pub async fn add_to_scope(data_dir: &Path, names: &[String]) -> Result<usize, Lo
 }
 
 /// Which targets are in the scope file of a data directory, which may be missing. Proofs are sent
-/// from this machine, also while the findings are those of another service.
+/// from this machine, also while the findings are those of another service. A request that may
+/// carry a payload needs an active entry, and whoever runs the program allows it
+/// (`--allow-active`).
 ///
 /// # Errors
 /// When the directory cannot be read.
-pub fn proof_scope(data_dir: &Path) -> Result<ProofScope, LocalError> {
+pub fn proof_scope(data_dir: &Path, allow_active: bool) -> Result<ProofScope, LocalError> {
     let advice = "check the path and its permissions";
     let directory = DataDir::existing(data_dir).map_err(|error| LocalError::new(error, advice))?;
     let is_default = directory
@@ -158,20 +160,31 @@ pub fn proof_scope(data_dir: &Path) -> Result<ProofScope, LocalError> {
             || data_dir.join("scope.toml"),
             |directory| directory.scope_file(),
         ),
+        allow_active,
+        active_use: ActiveUse::Proofs,
         only_here: true,
         command_suffix: if is_default { "" } else { " --data-dir DIR" },
         ..ScopeCheckSettings::default()
     });
-    Ok(ProofScope::new(move |host, ip| {
-        let decided = match ip {
-            Some(ip) => scope_check.check_ip(host, ip),
-            None => {
-                let address = Address::parse(host).map_err(|error| error.to_string())?;
-                scope_check.check_name(&address)
-            }
-        };
-        decided.map_err(|refusal| refusal.to_string())
-    }))
+    Ok(ProofScope::new(move |to| check(&scope_check, to)))
+}
+
+/// Checks a destination, and whether a request that may carry a payload is permitted there.
+fn check(scope_check: &ScopeCheck, to: &ProofDestination<'_>) -> Result<(), String> {
+    let address = || Address::parse(to.host).map_err(|error| error.to_string());
+    let in_scope = match to.address {
+        Some(ip) => scope_check.check_ip(to.host, ip),
+        None => scope_check.check_name(&address()?),
+    };
+    in_scope.map_err(|refusal| refusal.to_string())?;
+    if !to.has_payload {
+        return Ok(());
+    }
+    let is_active = match to.address {
+        Some(ip) => scope_check.check_active_ip(to.host, ip),
+        None => scope_check.check_active_name(&address()?),
+    };
+    is_active.map_err(|refusal| refusal.to_string())
 }
 
 /// The host of a target: of a URL its host, else the name or address itself.
@@ -278,7 +291,7 @@ impl Started {
 mod tests {
     use std::fs;
 
-    use scandeck_client::ClientSettings;
+    use scandeck_client::{ClientResult, ClientSettings};
     use secrecy::SecretString;
 
     use super::*;
@@ -333,26 +346,54 @@ mod tests {
     async fn proofs_go_to_this_machine_and_to_targets_in_the_scope_file() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("none");
-        let scope = proof_scope(&missing).unwrap();
+        let scope = proof_scope(&missing, false).unwrap();
         assert!(!missing.exists());
-        let check = |scope: &ProofScope, host: &str, ip: &str| {
-            scope
-                .check(host, None)
-                .and_then(|()| scope.check(host, ip.parse().ok()))
-        };
-        assert!(check(&scope, "localhost", "127.0.0.1").is_ok());
-        assert!(check(&scope, "shop.acme.test", "203.0.113.7").is_err());
+        assert!(sends(&scope, "localhost", "127.0.0.1", false).is_ok());
+        assert!(sends(&scope, "shop.acme.test", "203.0.113.7", false).is_err());
         let names = ["shop.acme.test".to_owned()];
         let added = add_to_scope(directory.path(), &names).await;
         assert_eq!(added.unwrap(), 1);
-        let scope = proof_scope(directory.path()).unwrap();
-        assert!(check(&scope, "shop.acme.test", "8.8.8.8").is_ok());
-        let refused = check(&scope, "shop.acme.test", "10.0.0.1").unwrap_err();
+        let scope = proof_scope(directory.path(), false).unwrap();
+        assert!(sends(&scope, "shop.acme.test", "8.8.8.8", false).is_ok());
+        let refused = sends(&scope, "shop.acme.test", "10.0.0.1", false).unwrap_err();
         assert!(
             refused.to_string().contains("not a public address"),
             "{refused}"
         );
-        assert!(check(&scope, "other.test", "8.8.8.8").is_err());
+        assert!(sends(&scope, "other.test", "8.8.8.8", false).is_err());
+    }
+
+    #[test]
+    fn payload_needs_the_flag_and_an_active_entry() {
+        let directory = tempfile::tempdir().unwrap();
+        let allow = "allow = [{ target = 'a.test', active = true }, { target = 'b.test' }]";
+        fs::write(directory.path().join("scope.toml"), allow).unwrap();
+        let refused = |allow_active: bool, host: &str| {
+            let scope = proof_scope(directory.path(), allow_active).unwrap();
+            let sent = sends(&scope, host, "8.8.8.8", true);
+            sent.err()
+                .map(|error| error.to_string())
+                .unwrap_or_default()
+        };
+        assert_eq!(refused(true, "a.test"), "");
+        let no_flag = refused(false, "a.test");
+        assert!(no_flag.contains("without `--allow-active`"), "{no_flag}");
+        let no_entry = refused(true, "b.test");
+        assert!(no_entry.contains("scope add b.test --active"), "{no_entry}");
+        let local = refused(true, "localhost");
+        assert!(local.contains("no scope entry with `active`"), "{local}");
+        let out = refused(true, "c.test");
+        assert!(out.contains("c.test is out of scope"), "{out}");
+    }
+
+    fn sends(scope: &ProofScope, host: &str, ip: &str, has_payload: bool) -> ClientResult<()> {
+        let to = |address| ProofDestination {
+            host,
+            address,
+            has_payload,
+        };
+        scope.check(&to(None))?;
+        scope.check(&to(ip.parse().ok()))
     }
 
     #[tokio::test]

@@ -49,6 +49,9 @@ const BADGE: f32 = 56.0;
 const ITEM: f32 = 16.0;
 /// Longest paragraph that is not divided between two pages, in lines.
 const WHOLE: usize = 3;
+/// Longest evidence that is not divided, and the least part of a longer one on a page, in lines.
+const WHOLE_VERBATIM: usize = 20;
+const FEW_VERBATIM: usize = 4;
 /// Longest heading that is not divided between two pages, in lines.
 const HEADING: usize = 12;
 /// Largest height of facts that move to the next page with the headings above them.
@@ -143,8 +146,8 @@ pub struct Measured {
 }
 
 /// The state of a pass.
-pub struct PageLayout<'a> {
-    fonts: &'a mut Fonts,
+pub struct PageLayout<'a, 'f> {
+    fonts: &'a mut Fonts<'f>,
     /// None while measuring.
     out: Option<&'a mut PdfPages>,
     known: &'a Measured,
@@ -183,9 +186,9 @@ const CONTENTS_ROW: RowShape = RowShape {
     has_rule: false,
 };
 
-impl<'a> PageLayout<'a> {
+impl<'a, 'f> PageLayout<'a, 'f> {
     pub fn new(
-        fonts: &'a mut Fonts,
+        fonts: &'a mut Fonts<'f>,
         out: Option<&'a mut PdfPages>,
         known: &'a Measured,
         (footer, words): (&'a str, &'a Words),
@@ -204,11 +207,22 @@ impl<'a> PageLayout<'a> {
         }
     }
 
-    /// Ends the last page.
+    /// Ends the last page, with a sentence about boxes.
     pub fn finish(mut self) -> Result<Measured, RenderError> {
+        self.explain_boxes()?;
         self.settle();
         self.end_page()?;
         Ok(self.found)
+    }
+
+    fn explain_boxes(&mut self) -> Result<(), RenderError> {
+        match self.fonts.missing().is_empty() {
+            true => Ok(()),
+            false => {
+                let text = self.words.get("text.no_font");
+                self.text(&[soft(text)], SMALL, TagName::Paragraph)
+            }
+        }
     }
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
@@ -233,10 +247,12 @@ impl<'a> PageLayout<'a> {
                 self.paragraph(&[bold(&label), plain(text)])
             }
             Block::Rich(blocks) => {
-                blocks.iter().try_for_each(|block| self.rich(block))?;
                 let is_item = |block: &RichBlock| matches!(block.kind, RichKind::Item(_));
-                if blocks.last().is_some_and(is_item) {
-                    self.y += 5.0;
+                for (at, one) in blocks.iter().enumerate() {
+                    self.rich(one)?;
+                    if is_item(one) && !blocks.get(at + 1).is_some_and(is_item) {
+                        self.y += 5.0;
+                    }
                 }
                 Ok(())
             }
@@ -516,8 +532,19 @@ impl<'a> PageLayout<'a> {
             style: Style::Mono,
             ink: Ink::Text,
         };
-        for line in break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0) {
-            self.need(VERBATIM.leading)?;
+        let lines = break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0);
+        let count = lines.len();
+        let first = match count {
+            ..=WHOLE_VERBATIM => count,
+            _ => FEW_VERBATIM,
+        };
+        self.need(first as f32 * VERBATIM.leading)?;
+        for (at, line) in lines.into_iter().enumerate() {
+            let together = match count - at {
+                FEW_VERBATIM => FEW_VERBATIM,
+                _ => 1,
+            };
+            self.need(together as f32 * VERBATIM.leading)?;
             self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
             self.lines(vec![line], LEFT + 9.0, WIDTH - 9.0, VERBATIM, tag)?;
         }
@@ -852,6 +879,38 @@ fn soft(text: &str) -> Span<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_evidence_is_whole_and_no_few_lines_of_a_longer_one_are_alone() {
+        let (known, words) = (Measured::default(), Words::of("en").unwrap());
+        // Lines of the evidence, lines that fit on the page, and lines on the next page.
+        for (count, room, expected) in [(10, 9, 10), (30, 3, 30), (30, 28, 4), (30, 10, 20)] {
+            let mut fonts = Fonts::new().unwrap();
+            let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+            layout.y = BOTTOM - room as f32 * VERBATIM.leading - 1.0;
+            let text = vec!["HTTP/1.1 200 OK"; count].join("\n");
+            layout.block(&Block::Verbatim(&text)).unwrap();
+            let lines = (layout.y - 6.0 - TOP) / VERBATIM.leading;
+            assert_eq!(layout.found.pages, 1);
+            assert_eq!(lines.round() as usize, expected, "{count} {room}");
+        }
+    }
+
+    #[test]
+    fn report_with_boxes_says_what_they_are() {
+        let (known, words) = (Measured::default(), Words::of("en").unwrap());
+        let height = |text: &str| {
+            let mut fonts = Fonts::new().unwrap();
+            let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+            let block = Block::Paragraph { label: "", text };
+            layout.block(&block).unwrap();
+            let before = layout.y;
+            layout.explain_boxes().unwrap();
+            layout.y - before
+        };
+        assert_eq!(height("password"), 0.0);
+        assert!(height("\u{5bc6}\u{7801}") > SMALL.leading);
+    }
 
     #[test]
     fn references_take_the_paragraph_above_them_to_the_next_page() {

@@ -57,7 +57,7 @@ fn columns(widths: &[f32]) -> Vec<(f32, f32)> {
     columns
 }
 
-impl PageLayout<'_> {
+impl PageLayout<'_, '_> {
     pub(super) fn table(&mut self, table: &TableBlock<'_>) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Table);
         let columns = columns(table.widths);

@@ -4,7 +4,7 @@
 //! ```text
 //!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
 //!    │        └─────► messages (stdout beside a pipe) ──lines──► another channel
-//!    ├─ a limit ───────────────────────────► SIGKILL to the whole group
+//!    ├─ a limit, or its exit ──────────────► SIGKILL to the whole group
 //!    └─ dropped (stop, time limit, shutdown) ──► SIGTERM to the group, SIGKILL a second later
 //! ```
 //!
@@ -14,11 +14,12 @@
 //! pipe.
 
 use std::path::Path;
+use std::pin::pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe::Receiver;
@@ -35,6 +36,11 @@ const MAX_MEMORY: u64 = 4 << 30;
 const MAX_ERRORS: usize = 8 * 1024;
 /// Time to exit after the end of its output.
 const EXIT_TIME: Duration = Duration::from_secs(5);
+/// Time to the end of its output after its exit. Then it left a process behind that has the output
+/// open.
+const HELD_TIME: Duration = Duration::from_secs(2);
+/// How often a look shows whether it has exited.
+const LOOK_TIME: Duration = Duration::from_millis(100);
 /// Time to end after SIGTERM; clients see a stopped scan within 2 s.
 const TERM_TIME: Duration = Duration::from_secs(1);
 
@@ -110,6 +116,19 @@ impl GroupGuard {
     fn kill(&mut self) {
         self.signal(Signal::KILL);
         self.0 = None;
+    }
+
+    /// Returns this time after the exit of the guest, which is not reaped, so that its group keeps
+    /// its id.
+    async fn outlived(&self, time: Duration) {
+        let Some(leader) = self.0 else {
+            return std::future::pending().await;
+        };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(leader), options), Ok(None)) {
+            sleep(LOOK_TIME).await;
+        }
+        sleep(time).await;
     }
 }
 
@@ -259,6 +278,7 @@ async fn run_command(
     let mut bytes = Vec::new();
     let reading = streams.read(&mut bytes, lines, messages);
     let mut output = GuestOutput::default();
+    let reading = read_to_end(reading, &guest.group);
     let (is_complete, errors) = match timeout(limits.time, reading).await {
         Ok(read) => read,
         Err(_) => {
@@ -275,6 +295,17 @@ async fn run_command(
     }
     guest.finish().await;
     Ok(output)
+}
+
+/// Reads to the end of the output. Processes that the guest left behind are killed: they would keep
+/// it open.
+async fn read_to_end<T>(reading: impl Future<Output = T>, group: &GroupGuard) -> T {
+    let mut reading = pin!(reading);
+    tokio::select! {
+        read = reading.as_mut() => return read,
+        () = group.outlived(HELD_TIME) => group.signal(Signal::KILL),
+    }
+    reading.await
 }
 
 fn id_of(child: &Child) -> Option<Pid> {
@@ -322,7 +353,9 @@ fn command(program: &Path, args: &[String]) -> Command {
         .current_dir("/")
         .env_clear()
         .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
-        .env("LC_ALL", "C");
+        .env("LC_ALL", "C")
+        // Python keeps the messages for a pipe back, and a silent scan looks stalled.
+        .env("PYTHONUNBUFFERED", "1");
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -475,6 +508,7 @@ mod tests {
             "the environment is not inherited: {}",
             output.text
         );
+        assert!(output.text.contains("PYTHONUNBUFFERED=1"));
     }
 
     #[tokio::test]
@@ -511,6 +545,15 @@ mod tests {
         };
         let (output, _) = run_script("echo begun; exec sleep 600", limits).await;
         assert_eq!(output.end, GuestEnd::TimeLimit);
+    }
+
+    #[tokio::test]
+    async fn process_that_a_guest_leaves_behind_does_not_hold_its_run() {
+        let began = tokio::time::Instant::now();
+        let (output, lines) = run_script("sleep 600 & echo $!", LIMITS).await;
+        assert_eq!(output.end, GuestEnd::Success);
+        assert!(began.elapsed() < LIMITS.time);
+        ended(lines[0].parse().unwrap()).await;
     }
 
     #[tokio::test]

@@ -72,13 +72,7 @@ pub(super) async fn scan_with(
 ) -> Result<String, ScanOutcome> {
     run.planned(1).await;
     run.output_findings(json!({})).await;
-    let Some(version) = installed_version(guest, program).await else {
-        return Err(failed(format!(
-            "{} reports no version of {}: it is damaged, or another program of this name",
-            program.display(),
-            guest.program()
-        )));
-    };
+    let version = installed_version(guest, program).await.map_err(failed)?;
     if let Some(why) = refusal(guest, &version) {
         return Err(failed(why));
     }

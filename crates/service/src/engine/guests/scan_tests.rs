@@ -21,14 +21,14 @@ const HTTPX: &str = "case $1 in -version) echo '[INF] Current Version: v1.6.0' >
 const TESTSSL: &str = "case $1 in --version) echo 'testssl 3.0.8 from https://x/'; exit;; esac
 while [ $# -gt 0 ]; do [ \"$1\" = --jsonfile ] && file=$2; shift; done";
 
-struct StandIn {
+pub(super) struct StandIn {
     _dir: TempDir,
-    program: PathBuf,
+    pub(super) program: PathBuf,
 }
 
 /// A program of these lines. Another process writes it: Linux runs no file that is open for
 /// writing, and a thread that starts a process copies the open files of all threads.
-fn stand_in(lines: &str) -> StandIn {
+pub(super) fn stand_in(lines: &str) -> StandIn {
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("guest");
     let write = r#"printf '%s\n' '#!/bin/sh' "$1" >"$2" && chmod 755 "$2""#;

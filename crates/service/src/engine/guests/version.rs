@@ -8,11 +8,12 @@ use regex::Regex;
 use tokio::sync::mpsc;
 
 use super::Guest;
-use super::process::{GuestLimits, run_in};
+use super::process::{GuestEnd, GuestLimits, run_in};
 
-/// testssl.sh first looks for a repository of itself.
+/// testssl.sh first looks for a repository of itself, and starts many programs: it needs half a
+/// minute on a busy machine.
 const LIMITS: GuestLimits = GuestLimits {
-    time: Duration::from_secs(20),
+    time: Duration::from_secs(60),
     output: 64 * 1024,
     memory: 8 << 30,
     file: 1 << 20,
@@ -27,16 +28,39 @@ static ESCAPE: LazyLock<Option<Regex>> =
 /// attacks the target directly.
 const NIKTO_WITH_PROXY: [u32; 3] = [2, 1, 6];
 
-/// Asks a program for its version; `None` if it is not the guest.
-pub async fn installed_version(guest: Guest, program: &Path) -> Option<String> {
+/// Asks a program for its version.
+///
+/// # Errors
+/// When the program cannot be started, does not answer in time, or is not the guest, as a message
+/// for the user.
+pub async fn installed_version(guest: Guest, program: &Path) -> Result<String, String> {
+    version_within(LIMITS, guest, program).await
+}
+
+async fn version_within(
+    limits: GuestLimits,
+    guest: Guest,
+    program: &Path,
+) -> Result<String, String> {
     let probe = &guest.row().version;
     let arguments: Vec<String> = probe.arguments.iter().map(|&one| one.to_owned()).collect();
-    let directory = Arc::new(tempfile::tempdir().ok()?);
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
     // Nobody reads the lines one by one.
     let (lines, _) = mpsc::channel(1);
-    let output = run_in(&directory, program, &arguments, LIMITS, lines).await;
-    let output = output.ok()?;
-    parse(&format!("{}\n{}", output.text, output.errors), probe.mark)
+    let output = run_in(&Arc::new(directory), program, &arguments, limits, lines).await?;
+    let printed = format!("{}\n{}", output.text, output.errors);
+    parse(&printed, probe.mark).ok_or_else(|| {
+        let (shown, name) = (program.display(), guest.program());
+        match output.end {
+            GuestEnd::TimeLimit => format!(
+                "{shown} did not report its version within {} s; try again when the machine is less busy",
+                limits.time.as_secs()
+            ),
+            _ => format!(
+                "{shown} reports no version of {name}: it is damaged, or another program of this name"
+            ),
+        }
+    })
 }
 
 /// Why a guest of this version may not scan; `None` if it may.
@@ -62,7 +86,32 @@ fn parse(output: &str, mark: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::scan_tests::stand_in;
     use super::*;
+
+    #[tokio::test]
+    async fn program_that_reports_no_version_is_refused_with_the_cause() {
+        let guest = Guest::Nmap;
+        let right = stand_in("echo 'Nmap version 7.93 ( https://nmap.org )'");
+        let version = installed_version(guest, &right.program).await;
+        assert_eq!(version.as_deref(), Ok("7.93"));
+        let other = stand_in("echo 'another program 7.93'");
+        let why = installed_version(guest, &other.program).await.unwrap_err();
+        assert!(why.contains("reports no version of nmap"), "{why}");
+        let slow = stand_in("exec sleep 600");
+        let limits = GuestLimits {
+            time: Duration::from_millis(50),
+            ..LIMITS
+        };
+        let why = version_within(limits, guest, &slow.program).await;
+        let why = why.unwrap_err();
+        assert!(
+            why.contains("did not report its version within") && !why.contains("damaged"),
+            "{why}"
+        );
+        let missing = installed_version(guest, Path::new("/nonexistent/nmap")).await;
+        assert!(missing.unwrap_err().contains("/nonexistent/nmap: "));
+    }
 
     #[test]
     fn version_follows_the_mark() {

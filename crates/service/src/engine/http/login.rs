@@ -22,6 +22,7 @@ use super::{AttemptLimits, HttpPage, MAX_BODY, SendLimits, Web, WebError};
 use crate::engine::LearnedSecret;
 use crate::engine::params::login::{FilledStep, LoginSequence, LoginStep};
 use crate::engine::params::taken_values::{TakenValue, TakenValues, ValueSource, filled};
+use scandeck_wire::contract::entities::decode_entities;
 use scandeck_wire::text::plural;
 
 /// Log-ins of one scan: a session that ends more often is given up.
@@ -359,8 +360,12 @@ fn taken_value(take: &TakenValue, page: &HttpPage) -> Option<String> {
         ValueSource::Regex(pattern) => {
             let text = page.text();
             let found = pattern.captures(&text)?;
-            let value = found.get(1).or_else(|| found.get(0))?;
-            Some(value.as_str().to_owned())
+            let value = found.get(1).or_else(|| found.get(0))?.as_str();
+            // As a browser sends it: a form has `&amp;` in place of `&`.
+            Some(match page.is_html() {
+                true => decode_entities(value).into_owned(),
+                false => value.to_owned(),
+            })
         }
     };
     found.filter(|value| !value.is_empty())
@@ -446,5 +451,25 @@ mod tests {
         assert_eq!(take(ValueSource::Regex(pattern)).as_deref(), Some("c1"));
         let header = take(ValueSource::Header(HeaderName::from_static("set-cookie")));
         assert_eq!(header.as_deref(), Some("sid=s1; Path=/"));
+    }
+
+    #[test]
+    fn value_of_a_form_is_taken_as_a_browser_sends_it() {
+        let form =
+            r#"<html><form action="/auth?code=a&amp;id=b"><input name="t" value="x&#x2B;y=">"#;
+        let take = |pattern: &str, body: &str| {
+            let from = ValueSource::Regex(regex::Regex::new(pattern).unwrap());
+            let name = "x".to_owned();
+            taken_value(
+                &TakenValue { name, from },
+                &page("https://a.test/", &[], body),
+            )
+        };
+        let action = r#"action="([^"]+)""#;
+        assert_eq!(take(action, form).as_deref(), Some("/auth?code=a&id=b"));
+        assert_eq!(take(r#"value="([^"]+)""#, form).as_deref(), Some("x+y="));
+        // Other texts have no such references.
+        let text = r#"action="a&amp;b""#;
+        assert_eq!(take(action, text).as_deref(), Some("a&amp;b"));
     }
 }

@@ -7,9 +7,8 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use crate::engine::body::BodyFault;
-use crate::engine::encoding;
 use crate::engine::exchange::SentHead;
-use crate::engine::header_values;
+use scandeck_wire::body_text::{self, BodyHeaders};
 
 /// A response.
 #[derive(Clone, Debug)]
@@ -47,30 +46,25 @@ impl HttpPage {
 
     /// The body as text, in the encoding that a browser would choose.
     pub fn text(&self) -> Cow<'_, str> {
-        let declared = header_values::charset(&self.header("content-type"));
-        encoding::decode(&self.body, declared.as_deref(), self.is_html())
+        let [kind, options] = self.body_headers();
+        body_text::text(&self.body, body_headers(&kind, &options))
     }
 
     /// The media type without parameters, in lower case; empty if there is none.
     pub fn media_type(&self) -> String {
-        header_values::media_type(&self.header("content-type"))
+        body_text::media_type(&self.header("content-type"))
     }
 
     /// Whether the content type is HTML; without a type, whether a browser would take the body for
     /// HTML.
     pub fn is_html(&self) -> bool {
-        match self.media_type().as_str() {
-            "text/html" | "application/xhtml+xml" => true,
-            "" | "*/*" | "unknown/unknown" | "application/unknown" => {
-                let is_sniffed = !self
-                    .header("x-content-type-options")
-                    .trim()
-                    .to_ascii_lowercase()
-                    .starts_with("nosniff");
-                is_sniffed && encoding::looks_like_html(&self.body)
-            }
-            _ => false,
-        }
+        let [kind, options] = self.body_headers();
+        body_text::is_html(&self.body, body_headers(&kind, &options))
+    }
+
+    /// Type and options of the body.
+    fn body_headers(&self) -> [Cow<'_, str>; 2] {
+        ["content-type", "x-content-type-options"].map(|name| self.header(name))
     }
 
     /// 200 or 206.
@@ -89,5 +83,12 @@ impl HttpPage {
                     .ok()
             })
             .flatten()
+    }
+}
+
+fn body_headers<'h>(content_type: &'h str, content_type_options: &'h str) -> BodyHeaders<'h> {
+    BodyHeaders {
+        content_type,
+        content_type_options,
     }
 }

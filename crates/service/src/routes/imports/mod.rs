@@ -76,7 +76,9 @@ async fn add(
         .workspace(workspace)
         .await?
         .ok_or_else(no_workspace)?;
-    let received = upload::receive(&app, body).await?;
+    // Tools that write lines leave an empty file when they find nothing.
+    let may_be_empty = !format.is_empty();
+    let received = upload::receive(&app, body, may_be_empty).await?;
     let new = ImportToAdd {
         workspace,
         file_name,

@@ -34,8 +34,9 @@ pub struct ReceivedFile {
 /// Receives a file.
 ///
 /// # Errors
-/// 413 for a larger file, 400 for an empty or broken body, 500 when the disk is full.
-pub async fn receive(app: &App, body: Body) -> RouteResult<ReceivedFile> {
+/// 413 for a larger file, 400 for a broken body and an empty one that must not be, 500 when the
+/// disk is full.
+pub async fn receive(app: &App, body: Body, may_be_empty: bool) -> RouteResult<ReceivedFile> {
     if body.size_hint().lower() > MOST_IMPORT_BYTES {
         return Err(too_large());
     }
@@ -58,10 +59,11 @@ pub async fn receive(app: &App, body: Body) -> RouteResult<ReceivedFile> {
     drop(sender);
     let written = write.await.map_err(ApiError::internal)?;
     let file = written.map_err(ApiError::internal)?;
-    match received {
-        0 => Err(ApiError::bad_request("the file is empty")
-            .with_details("send the file as the body of the request")),
-        _ => Ok(file),
+    match received > 0 || may_be_empty {
+        true => Ok(file),
+        false => Err(ApiError::bad_request("the file is empty").with_details(
+            "send the file as the body of the request; a scan without results needs `format`",
+        )),
     }
 }
 

@@ -21,10 +21,10 @@ use scandeck_import::{
 use scandeck_wire::contract::import::{ImportOrigin, ImportedFile, SkippedResults};
 use scandeck_wire::contract::{Risk, Shared, Stamp};
 
-const NO_TARGET: &str = "it names no target; import the file again with a target name";
+const NO_TARGET: &str = "no target named; import the file again with a target name";
 const NOT_A_TARGET: &str =
-    "its target is no host name, address or URL; import the file again with a target name";
-const REPEATED: &str = "it repeats an earlier result";
+    "target is no host name, address or URL; import the file again with a target name";
+const REPEATED: &str = "same as an earlier result";
 const UNKNOWN_FORMAT: &str = "the format is not recognised; unpack it and name its format";
 
 /// A file that was read.
@@ -254,7 +254,9 @@ impl<'a> Collection<'a> {
 
     /// Adds scans of targets without results: a later scan of them may have some.
     fn add_targets(&mut self, member: usize, summary: &ImportSummary) -> anyhow::Result<()> {
-        if self.chosen.is_some() {
+        // A damaged file without a result says nothing about the chosen target.
+        let is_unread = summary.damage.is_some() && summary.entries == 0;
+        if self.chosen.is_some() && !is_unread {
             let _ = self.scan_of(member, None)?;
         }
         for found in summary.targets.values() {

@@ -144,7 +144,7 @@ async fn store(
         return Ok(Err(lost()));
     }
     let message = match added.is_empty() {
-        true => "nothing was stored: see why results were skipped",
+        true => nothing_stored(&collected.files),
         false => "",
     };
     let files = with_scans(collected.files, &collected.file_of_scan, &added);
@@ -160,6 +160,15 @@ async fn store(
             ended.await?;
             Ok(Ok(()))
         }
+    }
+}
+
+/// Why an import has no scan.
+fn nothing_stored(files: &[ImportedFile]) -> &'static str {
+    match files.iter().any(|file| !file.skipped.is_empty()) {
+        true => "every result was skipped",
+        false if files.iter().any(|file| file.error.is_some()) => "no result could be read",
+        false => "no results, and no target named; import the file again with a target name",
     }
 }
 

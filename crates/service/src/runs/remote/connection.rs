@@ -1,11 +1,12 @@
 //! The connection of a worker to its service, with the key of the worker.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use anyhow::Context;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
-use reqwest::{Client, StatusCode, redirect};
+use reqwest::{Client, Response, StatusCode, redirect};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -17,11 +18,14 @@ use scandeck_wire::contract::ErrorBody;
 /// Longest time of a short request, and of the connection for any.
 pub const SHORT: Duration = Duration::from_secs(5);
 
+/// Most bytes of an answer: a scan may have a wordlist.
+const MOST_ANSWER: usize = 64 << 20;
+
 /// Why a request had no success.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The same request may succeed later.
-    #[error("the service cannot be reached: {0}")]
+    #[error("{0}")]
     Away(String),
     /// The worker has lost the scan.
     #[error("the worker has lost its claim")]
@@ -89,14 +93,21 @@ impl ServiceConnection {
         let response = request.send().await.map_err(away)?;
         match response.status() {
             StatusCode::NO_CONTENT => Ok(None),
-            StatusCode::OK => response.json().await.map(Some).map_err(away),
+            StatusCode::OK => {
+                let body = body_of(response).await?;
+                serde_json::from_slice(&body).map(Some).map_err(foreign)
+            }
             StatusCode::CONFLICT => Err(CallError::Lost),
             status @ (StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) => {
-                Err(CallError::Away(status.to_string()))
+                Err(responded(status))
             }
-            status if status.is_server_error() => Err(CallError::Away(status.to_string())),
+            status if status.is_server_error() => Err(responded(status)),
+            status if status.is_redirection() => Err(CallError::Refused(format!(
+                "{status}; redirects are not followed: name the other address with --service"
+            ))),
             status => {
-                let body: ErrorBody = response.json().await.unwrap_or_default();
+                let body = body_of(response).await.unwrap_or_default();
+                let body: ErrorBody = serde_json::from_slice(&body).unwrap_or_default();
                 let details = body.details.map(|details| format!("; {details}"));
                 let details = details.unwrap_or_default();
                 let message = format!("{status}: {}{details}", body.message);
@@ -106,9 +117,33 @@ impl ServiceConnection {
     }
 }
 
+/// Reads a body within its limit.
+async fn body_of(mut response: Response) -> Result<Vec<u8>, CallError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(away)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > MOST_ANSWER {
+            let limit = MOST_ANSWER >> 20;
+            return Err(foreign(format!("it has more than {limit} MB")));
+        }
+    }
+    Ok(body)
+}
+
 fn away(error: reqwest::Error) -> CallError {
     let error = anyhow::Error::from(error.without_url());
-    CallError::Away(format!("{error:#}"))
+    CallError::Away(format!("the service cannot be reached: {error:#}"))
+}
+
+fn responded(status: StatusCode) -> CallError {
+    CallError::Away(format!("the service responded with {status}"))
+}
+
+/// An answer of another program, such as a proxy, which may be replaced later.
+fn foreign(reason: impl Display) -> CallError {
+    CallError::Away(format!(
+        "the answer is not that of a scandeck service ({reason}); check --service"
+    ))
 }
 
 /// Whether a service is on this machine.
@@ -121,7 +156,51 @@ pub fn is_loopback_url(service: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde::de::IgnoredAny;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
     use super::*;
+    use crate::runs::remote::protocol::BeatAnswer;
+
+    /// Longer than any wait of these tests.
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    /// A program that is no service: it sends an answer, and then the rest again and again.
+    async fn other_program(answer: &'static str, rest: Vec<u8>) -> ServiceConnection {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+            while !rest.is_empty() && stream.write_all(&rest).await.is_ok() {}
+        });
+        ServiceConnection::new(&url.parse().unwrap(), "key").unwrap()
+    }
+
+    #[tokio::test]
+    async fn endless_answer_is_read_to_its_limit() {
+        let rest = vec![b' '; 1 << 20];
+        let service = other_program("HTTP/1.1 200 OK\r\n\r\n", rest).await;
+        let answer = service.call::<IgnoredAny>("beat", &(), PATIENCE).await;
+        let error = answer.unwrap_err();
+        assert!(error.to_string().contains("more than 64 MB"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn answer_of_another_program_is_called_so() {
+        let page = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>";
+        let service = other_program(page, Vec::new()).await;
+        let answer = service.call::<BeatAnswer>("beat", &(), PATIENCE).await;
+        let error = answer.unwrap_err();
+        assert!(error.to_string().contains("check --service"), "{error}");
+        let moved = "HTTP/1.1 307 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n";
+        let service = other_program(moved, Vec::new()).await;
+        let answer = service.call::<BeatAnswer>("beat", &(), PATIENCE).await;
+        assert!(matches!(answer, Err(CallError::Refused(why)) if why.contains("redirects")));
+    }
 
     #[test]
     fn url_may_end_in_the_path_of_the_api() {

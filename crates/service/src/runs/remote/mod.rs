@@ -38,7 +38,7 @@ use crate::net::resolver::{Resolver, SystemResolver};
 use crate::place::WorkerPlace;
 use crate::runs::lease::NodeLease;
 use crate::runs::worker::{Runner, Worker, WorkerParts, work};
-use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
+use crate::scope_check::{ActiveUse, ScopeCheck, ScopeCheckSettings};
 use crate::start::SCAN_DESCRIPTORS;
 use crate::store::nodes::LEASE;
 use scandeck_wire::login::login;
@@ -128,6 +128,7 @@ fn engine(settings: &WorkerSettings) -> Arc<dyn Runner> {
         scope_file: settings.scope_file.clone(),
         allow_private: settings.allow_private,
         allow_active: settings.allow_active,
+        active_use: ActiveUse::Scans,
         allow_targets: Vec::new(),
         only_here: false,
         only_listed: true,

@@ -17,15 +17,12 @@ use tokio_util::sync::CancellationToken;
 use super::connection::{CallError, SHORT, ServiceConnection};
 use super::protocol::{ClaimRequest, EndRequest, EndedAttempt, RecordRequest};
 use crate::runs::lease::NodeLease;
-use crate::runs::queue::{AttemptEnd, QueueError, QueueResult, ScanQueue};
+use crate::runs::queue::{AttemptEnd, LONGEST_REPEAT, QueueError, QueueResult, ScanQueue};
 use crate::store::jobs::{Attempt, Claim, QueuePoll, ScanUpdate};
 use scandeck_wire::contract::ScanId;
 
 /// Longest time of a request with results or a wordlist: they may be large, and the network slow.
 const LONG: Duration = Duration::from_secs(60);
-
-/// How long a request is repeated: the service may refuse one batch each time, while beats pass.
-const LONGEST_REPEAT: Duration = Duration::from_secs(180);
 
 /// Pause before a request is repeated.
 const PAUSE: Duration = Duration::from_millis(250);

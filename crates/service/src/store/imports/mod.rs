@@ -118,6 +118,9 @@ impl ReadRow for QueuedImport {
     }
 }
 
+/// The SHA-256 of an empty file.
+const EMPTY_FILE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
 const SELECT: &str = "SELECT id, workspace_id, state, file_name, digest, imported_by, created_at, message, same_as, files
     FROM imports WHERE state <> 'receiving'";
 
@@ -243,25 +246,24 @@ impl Store {
     /// Claims the oldest import that waits. One that this process has claimed before could not be
     /// stored.
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
-        // Before the lock of writes, which most polls do not need.
-        let has_waiting: bool = sql("SELECT EXISTS (SELECT 1 FROM imports
-             WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1))")
-        .bind(&self.node.id)
-        .one(self.read())
-        .await?;
-        if !has_waiting {
+        const WAITING: &str = "SELECT id FROM imports
+            WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
+        // Without the lock of writes: most polls find nothing.
+        let waiting: Option<i64> = sql(WAITING)
+            .bind(&self.node.id)
+            .optional(self.read())
+            .await?;
+        if waiting.is_none() {
             return Ok(None);
         }
         let mut change = self.change().await?;
         if !nodes::renew(&mut change, &self.node).await? {
             return Ok(None);
         }
-        let import = sql(
-            "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = (
-                SELECT id FROM imports WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)
-                ORDER BY id LIMIT 1)
+        let import = sql(format!(
+            "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = ({WAITING})
              RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by",
-        )
+        ))
         .bind(&self.node.id)
         .optional(&mut change)
         .await?;
@@ -340,10 +342,14 @@ impl Store {
 }
 
 /// The earlier import that has stored the same file with the same choices, and still has scans.
+/// Empty files are equal, but each is the result of another scan.
 async fn earlier_import(
     change: &mut WriteTransaction,
     import: &QueuedImport,
 ) -> StoreResult<Option<ImportId>> {
+    if import.digest == EMPTY_FILE {
+        return Ok(None);
+    }
     let earlier: Option<i64> = sql(
         "SELECT id FROM imports WHERE digest = $1 AND workspace_id = $2 AND target_name = $3 AND format = $4 AND id <> $5
             AND state = 'finished' AND EXISTS (SELECT 1 FROM scans WHERE scans.import_id = imports.id)

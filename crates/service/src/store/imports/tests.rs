@@ -180,6 +180,19 @@ async fn same_file_is_known_until_its_scans_are_deleted() {
 }
 
 #[tokio::test]
+async fn empty_file_is_another_scan_each_time() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let first = claim(&store, EMPTY_FILE).await;
+    let scans = add_scans(&store, &first, &["a.test"]).await;
+    assert_eq!(show(&store, &first, &scans).await, ImportEnd::Shown);
+    let again = claim(&store, EMPTY_FILE).await;
+    assert_eq!(store.earlier_import(&again).await.unwrap(), None);
+    let scans = add_scans(&store, &again, &["a.test"]).await;
+    assert_eq!(show(&store, &again, &scans).await, ImportEnd::Shown);
+}
+
+#[tokio::test]
 async fn import_fails_when_the_limit_of_targets_is_reached_or_a_target_is_deleted() {
     let temp = tempfile::tempdir().unwrap();
     let store = open(temp.path()).await;

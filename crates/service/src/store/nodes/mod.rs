@@ -14,7 +14,9 @@
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
+mod lost;
 mod remote;
+mod renewal;
 mod shared_keys;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use lost::{end_nodes, forgive_attempts};
 pub(super) use remote::worker_home;
 pub use remote::{ClaimedTarget, WorkerReport};
 pub use shared_keys::SharedKey;
@@ -185,6 +188,15 @@ impl Store {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
+        let renewal = self.renew_beside(clock_ahead).await?;
+        if let Some(renewed) = &renewal
+            && !(may_judge && renewed.is_regular && renewed.has_silent_nodes)
+        {
+            return Ok(NodeBeat {
+                has_others: renewed.has_others,
+                ..NodeBeat::default()
+            });
+        }
         // Synced: after a crash of the database, claims must not end before the lease of this node.
         let mut change = self.change().await?;
         let time = database_time(&mut change).await?;
@@ -200,7 +212,10 @@ impl Store {
             .await?;
         // While the database was away, the others could not beat either; after its clock was set,
         // they have not beaten yet.
-        let is_regular = last.is_some_and(|last| (time - last).abs() < self.node.lease());
+        let is_regular = match renewal {
+            Some(renewed) => renewed.is_regular,
+            None => last.is_some_and(|last| (time - last).abs() < self.node.lease()),
+        };
         let silent = match may_judge && is_regular {
             true => silent_nodes(&mut change, &self.node, time).await?,
             false => Vec::new(),
@@ -366,35 +381,11 @@ async fn silent_nodes(
     node: &ServiceNode,
     time: i64,
 ) -> StoreResult<Vec<String>> {
-    // A beat of the future is from before the clock was set back.
-    sql("SELECT id FROM nodes WHERE id <> $1 AND abs(beat_at - $2) >= lease")
+    // A beat of the future is from before the clock was set back. Locked: a node that beats now is
+    // not silent, or it finds no row.
+    sql("SELECT id FROM nodes WHERE id <> $1 AND abs(beat_at - $2) >= lease FOR UPDATE")
         .bind(&node.id)
         .bind(time)
         .all(change)
         .await
-}
-
-/// Ends the claims of nodes that have ended.
-async fn end_nodes(change: &mut WriteTransaction, ended: &[String]) -> StoreResult<()> {
-    for id in ended {
-        for statement in [
-            "UPDATE jobs SET service_ends = service_ends + 1, lost_by = owner WHERE owner = $1",
-            "DELETE FROM nodes WHERE id = $1",
-        ] {
-            sql(statement).bind(id).execute(&mut *change).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Discounts the attempts that others have taken over from this node: it has not died.
-async fn forgive_attempts(change: &mut WriteTransaction, node: &str) -> StoreResult<()> {
-    sql(
-        "UPDATE jobs SET tries = tries - 1, service_ends = service_ends - 1, lost_by = NULL
-         WHERE lost_by = $1",
-    )
-    .bind(node)
-    .execute(change)
-    .await?;
-    Ok(())
 }

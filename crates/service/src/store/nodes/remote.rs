@@ -16,7 +16,8 @@ use serde_json::Value;
 use super::super::jobs::{self, Attempt};
 use super::super::sql::{SqlRow, sql};
 use super::super::{Store, StoreResult, json};
-use super::{LEASE, NodeDetails, ServiceNode, forgive_attempts, join};
+use super::lost::forgive_attempts;
+use super::{LEASE, NodeDetails, ServiceNode, join};
 use crate::place::WorkerPlace;
 use scandeck_wire::contract::{ScanId, ScanStatus, Tool};
 

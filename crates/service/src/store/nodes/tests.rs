@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::super::jobs::{ClaimedScan, QueuePoll, ScanUpdate, StopRequest};
 use super::super::testing::{
-    claim_scan, open_process, open_sqlite, queue_scan, silence, two_nodes, two_processes,
+    claim_scan, open, open_process, open_sqlite, queue_scan, silence, two_nodes, two_processes,
 };
 use super::*;
 use scandeck_wire::contract::{ScanId, ScanStatus};
@@ -132,6 +132,23 @@ async fn node_that_was_silent_itself_ends_no_claims_of_others() {
     assert!(!beat(&other).await.is_lost);
     assert!(!beat(&one).await.has_ended_nodes);
     assert_eq!(other.claimed_scans().await.unwrap().len(), 1);
+}
+
+/// Tests with `SCANDECK_TEST_DATABASE` only: all writes of a file wait for each other.
+#[tokio::test]
+async fn beat_on_a_server_waits_for_no_other_write() {
+    let temp = tempfile::tempdir().unwrap();
+    let (one, other) = two_nodes(temp.path()).await;
+    if matches!(one.engine, StoreEngine::Sqlite(_)) {
+        return;
+    }
+    silence(&one, 10).await;
+    let writing = other.change().await.unwrap();
+    assert!(beat(&one).await.has_others);
+    let nodes = other.nodes().await.unwrap();
+    let oldest = nodes.iter().map(|node| node.seconds_since_beat).max();
+    assert!(oldest < Some(10), "{nodes:?}");
+    drop(writing);
 }
 
 #[tokio::test]
@@ -347,4 +364,22 @@ async fn restored_database_has_no_claims_of_its_original() {
     Store::begin_epochs(&file, after(0)).await.unwrap();
     assert_eq!(store.nodes().await.unwrap(), []);
     assert_eq!(store.claimed_scans().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn polls_of_empty_queues_do_not_wait_for_a_write() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let write = store.change().await.unwrap();
+    let polls = async {
+        assert!(claim_scan(&store, after(0)).await.is_none());
+        assert!(store.claim_report().await.unwrap().is_none());
+        assert!(store.claim_import().await.unwrap().is_none());
+        let delivery = store.claim_delivery(&[], after(0)).await;
+        assert!(delivery.unwrap().is_none());
+    };
+    // A poll that waits for the lock of writes ends after two seconds or more.
+    let polled = tokio::time::timeout(Duration::from_millis(1500), polls).await;
+    assert!(polled.is_ok());
+    drop(write);
 }

@@ -36,6 +36,8 @@ const CONNECTIONS: usize = 4;
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
 /// The longest wait for a new connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+/// The longest wait for a lock.
+const LOCK_LIMIT: Duration = Duration::from_secs(3);
 /// How much longer the service waits than the server works.
 const GRACE: Duration = Duration::from_millis(2500);
 /// `pg_advisory_xact_lock` of writes; an arbitrary number.
@@ -51,6 +53,8 @@ pub(super) enum TransactionKind {
     Write(Durability),
     /// Beside others of its kind: it locks the rows that it counts.
     SharedWrite,
+    /// Of one row: it waits for no other write of the service.
+    RowWrite,
 }
 
 impl TransactionKind {
@@ -58,7 +62,16 @@ impl TransactionKind {
     fn limit(self) -> Duration {
         match self {
             Self::Read | Self::Snapshot => Duration::from_secs(10),
-            Self::Write(_) | Self::SharedWrite => Duration::from_secs(5),
+            Self::Write(_) | Self::SharedWrite | Self::RowWrite => Duration::from_secs(5),
+        }
+    }
+
+    /// The longest pause between two statements. The server ends a write sooner than others stop
+    /// waiting for its lock: a node that was suspended or cut off keeps no other from its beat.
+    fn idle_limit(self) -> Duration {
+        match self {
+            Self::Read | Self::Snapshot => Duration::from_secs(10),
+            Self::Write(_) | Self::SharedWrite => LOCK_LIMIT - Duration::from_secs(1),
         }
     }
 
@@ -68,7 +81,7 @@ impl TransactionKind {
             _ => "READ COMMITTED",
         };
         let rest = match self {
-            Self::Read | Self::Snapshot => String::new(),
+            Self::Read | Self::Snapshot | Self::RowWrite => String::new(),
             Self::Write(Durability::AtOnce) => {
                 format!("; SELECT pg_advisory_xact_lock({WRITE_LOCK})")
             }
@@ -79,14 +92,17 @@ impl TransactionKind {
         };
         format!(
             "BEGIN ISOLATION LEVEL {isolation} READ WRITE; SET LOCAL statement_timeout = {}; \
-             SET LOCAL lock_timeout = 3000; SET LOCAL idle_in_transaction_session_timeout = 10000{rest}",
-            self.limit().as_millis()
+             SET LOCAL lock_timeout = {}; SET LOCAL idle_in_transaction_session_timeout = {}{rest}",
+            self.limit().as_millis(),
+            LOCK_LIMIT.as_millis(),
+            self.idle_limit().as_millis()
         )
     }
 
     fn end(self) -> &'static str {
         match self {
-            Self::Read | Self::Snapshot => "COMMIT",
+            // No list of clients shows the row.
+            Self::Read | Self::Snapshot | Self::RowWrite => "COMMIT",
             Self::Write(_) | Self::SharedWrite => "SELECT write_versions(); COMMIT",
         }
     }
@@ -269,8 +285,9 @@ pub(crate) fn unavailability(error: &DatabaseError) -> Option<Unavailability> {
         }
         DatabaseError::PoolTimedOut => Some(Unavailability::Busy),
         DatabaseError::Database(error) => match error.code()?.as_ref() {
-            // admin_shutdown, crash_shutdown, cannot_connect_now, read_only_sql_transaction
-            "57P01" | "57P02" | "57P03" | "25006" => Some(Unavailability::Gone),
+            // admin_shutdown, crash_shutdown, cannot_connect_now, read_only_sql_transaction,
+            // idle_in_transaction_session_timeout
+            "57P01" | "57P02" | "57P03" | "25006" | "25P03" => Some(Unavailability::Gone),
             // connection_exception
             code if code.len() == 5 && code.starts_with("08") => Some(Unavailability::Gone),
             // lock_not_available, query_canceled, too_many_connections, deadlock_detected
@@ -294,4 +311,27 @@ fn begin_error(error: DatabaseError) -> DatabaseError {
 
 fn timed_out() -> DatabaseError {
     DatabaseError::Io(std::io::ErrorKind::TimedOut.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::StoreEngine;
+    use super::super::sql::sql;
+    use super::super::testing::open;
+    use super::*;
+
+    #[tokio::test]
+    async fn write_of_a_suspended_node_gives_way_to_those_that_wait() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if !matches!(store.engine, StoreEngine::Postgres(_)) {
+            return;
+        }
+        let mut suspended = store.change().await.unwrap();
+        let other = store.change().await;
+        other.unwrap().commit().await.unwrap();
+        let update = sql("UPDATE nodes SET beat_at = beat_at");
+        let error = update.execute(&mut suspended).await.unwrap_err();
+        assert_eq!(unavailability(&error), Some(Unavailability::Gone));
+    }
 }

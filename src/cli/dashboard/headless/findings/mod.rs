@@ -2,7 +2,7 @@
 
 mod show;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -202,6 +202,36 @@ pub(super) fn is_named(row: &ExportRow, name: &str) -> bool {
         Ok(id) => row.issue.finding_ids().any(|one| one == id),
         Err(_) => row.issue.key().to_string() == name.to_lowercase(),
     }
+}
+
+/// The named rows, each once, in the order of the names.
+///
+/// # Errors
+/// When no row has one of the names.
+pub(super) fn named<'a>(
+    rows: &'a [ExportRow],
+    names: &[String],
+) -> Result<Vec<&'a ExportRow>, CliError> {
+    let mut by_name: HashMap<String, usize> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        let ids = row.issue.finding_ids().map(|id| id.to_string());
+        for name in ids.chain([row.issue.key().to_string()]) {
+            by_name.entry(name).or_insert(at);
+        }
+    }
+    let mut places = BTreeSet::new();
+    let mut selected = Vec::new();
+    for name in names {
+        let written = match name.parse::<FindingId>() {
+            Ok(id) => id.to_string(),
+            Err(_) => name.to_lowercase(),
+        };
+        let place = *by_name.get(&written).ok_or_else(|| not_found(name))?;
+        if places.insert(place) {
+            selected.push(&rows[place]);
+        }
+    }
+    Ok(selected)
 }
 
 pub(super) fn table(rows: &[ExportRow]) -> PrintTable {

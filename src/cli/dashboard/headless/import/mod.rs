@@ -2,10 +2,11 @@
 //! finished scans.
 //!
 //! ```text
-//!   file ─► preview ─► POST /imports ─► until it has ended ─► scans ─► --fail-on ─► exit code
+//!   file ─► preview ─► POST /imports ─► its end ─► scans ─► changes ─► --fail-on ─► exit code
 //!             └─► --to-service: `to_service`, findings in the form of the hosted service
 //! ```
 
+mod changes;
 mod stored_file;
 mod to_service;
 
@@ -21,6 +22,7 @@ use clap::Args;
 use super::findings::table;
 use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
+use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json, print_previews};
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
@@ -30,6 +32,9 @@ use scandeck_wire::contract::ScanId;
 use scandeck_wire::contract::import::{FileImport, ImportState, NewImport};
 use scandeck_wire::text::io_cause;
 use stored_file::StoredFile;
+
+/// The remedy where a service has no imports.
+const OTHER_WAYS: &str = "--to-service sends the findings alone; with --local, the service on this machine stores the file";
 
 /// How often a terminal shows how much of a file was sent.
 const PROGRESS: Duration = Duration::from_secs(1);
@@ -110,6 +115,12 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
         }
         run.files.extend(stored);
     }
+    changes::compare(session, &mut run.files).await?;
+    if !session.out.json {
+        run.files
+            .iter()
+            .try_for_each(|file| file.print_changes(session))?;
+    }
     let matched = match &args.service.fail_on {
         Some(query) => run.gate(session, query).await?,
         None => Vec::new(),
@@ -184,6 +195,9 @@ impl ImportRuns {
                 let why = error.to_string();
                 let unsent = |preview| StoredFile::refused(preview, &why);
                 return Ok(file.previews.into_iter().map(unsent).collect());
+            }
+            Err(error) if error.kind == ErrorKind::NotOffered => {
+                return Err(CliError::new(error, OTHER_WAYS).into());
             }
             Err(error) => return Err(error.into()),
         };

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::changes::ImportChanges;
 use crate::cli::dashboard::headless::HeadlessSession;
 use scandeck_import::{FilePreview, SkippedEntries};
 use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan};
@@ -10,7 +11,9 @@ use scandeck_wire::contract::{ImportId, Risk};
 use scandeck_wire::text::plural;
 
 /// Scans of an import that the lines name.
-const SHOWN_SCANS: usize = 20;
+pub const SHOWN_SCANS: usize = 20;
+const NOTHING_TO_STORE: &str =
+    "  stored    nothing: no results, and no target named; --target names one";
 
 /// A file of the command line, and what the service stored of it.
 #[derive(Serialize)]
@@ -23,6 +26,9 @@ pub struct StoredFile {
     /// The same file was imported before; the scans are those of then.
     is_repeated: bool,
     pub scans: Vec<ImportedScan>,
+    /// Of the scans of targets that were there before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ImportChanges>,
     /// Results that only the service skipped.
     #[serde(skip)]
     skipped_there: Vec<SkippedEntries>,
@@ -38,6 +44,7 @@ impl StoredFile {
             import_id: None,
             is_repeated: false,
             scans: Vec::new(),
+            changes: Vec::new(),
             skipped_there: Vec::new(),
             matched: None,
         }
@@ -73,11 +80,12 @@ impl StoredFile {
             if imported.scans.is_empty() && had_findings && !is_repeated {
                 let why = import.message.to_string();
                 let why = Some(why).filter(|why| !why.is_empty());
-                let why = why.unwrap_or_else(|| "nothing was stored".to_owned());
+                let why = why.unwrap_or_else(|| "every result was skipped".to_owned());
                 preview.error = preview.error.or(Some(why));
             }
             Self {
                 scans: imported.scans.clone(),
+                changes: Vec::new(),
                 preview,
                 import_id: Some(import.id),
                 is_repeated,
@@ -86,6 +94,18 @@ impl StoredFile {
             }
         };
         previews.into_iter().enumerate().map(pair).collect()
+    }
+
+    /// The new scans of targets that were there before.
+    pub fn later_scans(&self) -> impl Iterator<Item = &ImportedScan> {
+        let is_later = move |scan: &&ImportedScan| !scan.is_new_target && !self.is_repeated;
+        self.scans.iter().filter(is_later)
+    }
+
+    /// Prints what the scans changed.
+    pub fn print_changes(&self, session: &HeadlessSession) -> anyhow::Result<()> {
+        let mut changes = self.changes.iter();
+        changes.try_for_each(|one| session.out.line(&one.words()))
     }
 
     /// Prints what the service stored.
@@ -108,6 +128,9 @@ impl StoredFile {
         {
             return out.line(&format!("  not stored: {why}"));
         }
+        if self.scans.is_empty() && !self.is_repeated {
+            return out.line(NOTHING_TO_STORE);
+        }
         let scans = plural(self.scans.len(), "scan");
         let count: i64 = self.scans.iter().map(|scan| scan.findings).sum();
         let findings = plural(usize::try_from(count).unwrap_or(0), "finding");
@@ -120,10 +143,9 @@ impl StoredFile {
         for scan in self.scans.iter().take(SHOWN_SCANS) {
             let (id, name) = (scan.id, &scan.target_name);
             let count = plural(usize::try_from(scan.findings).unwrap_or(0), "finding");
-            let new = if scan.is_new_target {
-                ", new target"
-            } else {
-                ""
+            let new = match scan.is_new_target && !self.is_repeated {
+                true => ", new target",
+                false => "",
             };
             out.line(&format!("  scan {id}: {name}, {count}{new}"))?;
         }

@@ -30,6 +30,8 @@ use scandeck_wire::text::{io_cause, plural};
 const OTHER_TOOL: i64 = 2;
 /// Findings of one request.
 const BATCH: usize = 100;
+/// What the form lacks of findings that cannot be sent.
+const WITHOUT_TARGET: &str = "findings without a target";
 
 /// A file and the findings that were sent.
 #[derive(Serialize)]
@@ -65,7 +67,7 @@ pub async fn run(
         files.push(file);
     }
     let sendable = files.iter().filter(|file| file.file.is_some());
-    let count: u64 = sendable.map(|file| file.preview.findings).sum();
+    let count: u64 = sendable.map(FormFile::sendable).sum();
     if count > 0 {
         confirm(session, args.service.yes, count)?;
     }
@@ -137,15 +139,35 @@ impl FormFile {
         Ok(())
     }
 
+    /// Findings without a target, which the form needs.
+    fn untargeted(&self) -> u64 {
+        self.not_carried.get(WITHOUT_TARGET).copied().unwrap_or(0)
+    }
+
+    /// Findings that are sent.
+    fn sendable(&self) -> u64 {
+        self.preview.findings.saturating_sub(self.untargeted())
+    }
+
     fn print_lacks(&self, session: &HeadlessSession) -> anyhow::Result<()> {
-        if self.not_carried.is_empty() {
-            return Ok(());
+        if self.untargeted() > 0 {
+            let count = usize::try_from(self.untargeted()).unwrap_or(usize::MAX);
+            let findings = plural(count, "finding");
+            session.out.line(&format!(
+                "  not sent  {findings}: no target named; --target names one"
+            ))?;
         }
-        let counts = self.not_carried.iter();
-        let counts = counts.map(|(name, count)| format!("{name} ({count})"));
-        let counts: Vec<String> = counts.collect();
-        let line = format!("  the form does not carry: {}", counts.join(", "));
-        session.out.line(&line)
+        let lacks = self.not_carried.iter();
+        let lacks = lacks.filter(|(name, _)| **name != WITHOUT_TARGET);
+        let counts: Vec<String> = lacks
+            .map(|(name, count)| format!("{name} ({count})"))
+            .collect();
+        match counts.is_empty() {
+            true => Ok(()),
+            false => session
+                .out
+                .line(&format!("  the form does not carry: {}", counts.join(", "))),
+        }
     }
 
     /// Sends the findings in batches, which are read while others are sent.
@@ -253,10 +275,7 @@ fn lacking(entry: &ImportEntry, has_target: bool) -> Vec<&'static str> {
         EntryEvidence::Items(_) | EntryEvidence::Table { .. }
     );
     let lacks = [
-        (
-            "findings without a target",
-            !has_target && entry.target.is_none(),
-        ),
+        (WITHOUT_TARGET, !has_target && entry.target.is_none()),
         ("classes", !entry.vuln_id.is_empty()),
         ("CVEs", !entry.cves.is_empty()),
         ("CWEs", !entry.cwes.is_empty()),
@@ -371,7 +390,7 @@ mod tests {
             ..entry
         };
         assert_eq!(form_of(without.clone(), None), None);
-        assert!(lacking(&without, false).contains(&"findings without a target"));
+        assert!(lacking(&without, false).contains(&WITHOUT_TARGET));
         let named = form_of(without, Some("other.test")).unwrap();
         assert_eq!(&*named.target_name, "other.test");
     }

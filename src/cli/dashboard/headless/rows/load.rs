@@ -1,5 +1,6 @@
 //! Reads the findings of workspaces, and makes their rows.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,7 +12,7 @@ use scandeck_domain::export::ExportRow;
 use scandeck_domain::table::{IntoRow, Table};
 use scandeck_domain::triage::retest::retest_results;
 use scandeck_domain::triage::{CorrelationInput, ListedFinding, ReadTimes, correlate};
-use scandeck_wire::contract::{Scan, Shared, Stamp, Target, Workspace, WorkspaceId};
+use scandeck_wire::contract::{Scan, Shared, Stamp, Target, TargetId, Workspace, WorkspaceId};
 
 /// The lists of one workspace.
 struct ListedWorkspace {
@@ -69,6 +70,45 @@ impl FindingRows {
         let mut rows = Self::empty(session).await?;
         rows.read(session, &session.client()?.get_workspace(id).await?)
             .await?;
+        Ok(rows)
+    }
+
+    /// Loads the rows of some targets of a workspace.
+    ///
+    /// # Errors
+    /// Those of the service.
+    pub async fn load_targets(
+        session: &HeadlessSession,
+        workspace: WorkspaceId,
+        targets: &BTreeSet<TargetId>,
+    ) -> anyhow::Result<Self> {
+        let mut rows = Self::empty(session).await?;
+        let client = session.client()?;
+        let mut lists = ListedWorkspace {
+            workspace: client.get_workspace(workspace).await?.name,
+            findings: Vec::new(),
+            scans: Vec::new(),
+            targets: Vec::new(),
+        };
+        for &id in targets {
+            let findings_of = FindingQuery {
+                target_id: Some(id),
+                ..FindingQuery::default()
+            };
+            let findings = client.list_findings(&findings_of).await?;
+            let scans_of = ScanQuery {
+                target_id: Some(id),
+                ..ScanQuery::default()
+            };
+            let scans = client.list_all_scans(&scans_of).await?;
+            let target = client.get_target(id).await?;
+            let findings: Vec<Arc<ListedFinding>> =
+                findings.into_iter().map(IntoRow::into_row).collect();
+            lists.findings.extend(findings);
+            lists.scans.extend(scans.into_iter().map(Arc::new));
+            lists.targets.push(Arc::new(target));
+        }
+        rows.add(session, lists).await?;
         Ok(rows)
     }
 

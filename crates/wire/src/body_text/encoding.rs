@@ -14,7 +14,7 @@ static META: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i-u)<meta\s[^>]*charset\s*=\s*["']?\s*([a-z0-9_:.-]+)"#).ok());
 
 /// Decodes a body. `charset` is that of the header; `meta` elements count in HTML only.
-pub fn decode<'b>(body: &'b [u8], charset: Option<&str>, is_html: bool) -> Cow<'b, str> {
+pub(super) fn decode<'b>(body: &'b [u8], charset: Option<&str>, is_html: bool) -> Cow<'b, str> {
     if let Some((encoding, length)) = Encoding::for_bom(body) {
         return encoding.decode_without_bom_handling(&body[length..]).0;
     }
@@ -26,7 +26,7 @@ pub fn decode<'b>(body: &'b [u8], charset: Option<&str>, is_html: bool) -> Cow<'
 }
 
 /// Whether a body without a type begins like HTML (MIME Sniffing §7.1).
-pub fn looks_like_html(body: &[u8]) -> bool {
+pub(super) fn looks_like_html(body: &[u8]) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",

@@ -7,24 +7,30 @@
 //! ```
 //!
 //! A taken value is checked JSON, so that a value of another shape is one odd entry and not the end
-//! of the file. Values that are not taken are read over without recursion.
+//! of the file. Values that are not taken are read over without recursion. Small errors are
+//! repaired before (`repair`).
+
+mod objects;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer};
+use serde::de::{DeserializeSeed, Deserializer};
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub use objects::{each_object, object};
+
 use crate::input::{EntryAllowance, ImportInput, ReadFault};
-use crate::run::ImportRun;
+use crate::repair::RepairedRead;
 
 /// Levels that a walk descends at most.
 const MAX_DEPTH: usize = 16;
+/// Bytes of members that wait for those on which they depend.
+const MAX_WAITING: usize = 32 << 20;
 pub const OTHER_SHAPE: &str = "entry has another shape than the format demands";
-const OVERLONG: &str = "entry is too long";
 
 /// What a reader wants of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +50,13 @@ pub enum JsonStep {
 pub trait JsonReader {
     fn step(&self, path: &str) -> JsonStep;
 
+    /// The members of the object at a path that the others depend on, such as the name of a site.
+    /// They are read first, whatever the order in the file. Each must be one that tools always
+    /// write, because the others are held in memory until it comes.
+    fn first(&self, _path: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// A taken value.
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault>;
 
@@ -56,7 +69,7 @@ pub trait JsonReader {
 /// Walks through every JSON document of the input, one after the other.
 pub fn walk(input: &mut ImportInput<'_>, reader: &mut dyn JsonReader) -> Result<(), ReadFault> {
     let allowance = input.allowance();
-    let mut json = serde_json::Deserializer::from_reader(input);
+    let mut json = serde_json::Deserializer::from_reader(RepairedRead::new(input));
     loop {
         let end = json.end();
         if end.is_ok() {
@@ -119,9 +132,25 @@ impl JsonWalk<'_> {
     }
 
     fn object<'de, A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
+        let first = self.reader.first(&self.path);
+        let mut missing = first.len();
+        let mut waiting = WaitingMembers::default();
         while let Some(key) = map.next_key::<String>()? {
+            let is_first = first.contains(&key.as_str());
             let length = self.enter(&key);
-            map.next_value_seed(WalkSeed(self))?;
+            match !is_first && missing > 0 && self.step() != JsonStep::Skip {
+                true => self.keep::<A::Error>(waiting.push(key, map.next_value()?))?,
+                false => map.next_value_seed(WalkSeed(self))?,
+            }
+            self.leave(length);
+            missing = missing.saturating_sub(usize::from(is_first));
+        }
+        for member in waiting.all {
+            let length = self.enter(&member.name);
+            let mut json = serde_json::Deserializer::from_str(member.value.get());
+            WalkSeed(self)
+                .deserialize(&mut json)
+                .map_err(<A::Error as serde::de::Error>::custom)?;
             self.leave(length);
         }
         self.end()
@@ -170,6 +199,30 @@ impl JsonWalk<'_> {
             self.fault = Some(fault);
             E::custom("stopped")
         })
+    }
+}
+
+/// Members of an object that came before those on which they depend.
+#[derive(Default)]
+struct WaitingMembers {
+    all: Vec<WaitingMember>,
+    bytes: usize,
+}
+
+struct WaitingMember {
+    name: String,
+    value: Box<RawValue>,
+}
+
+impl WaitingMembers {
+    fn push(&mut self, name: String, value: Box<RawValue>) -> Result<(), ReadFault> {
+        self.bytes += value.get().len();
+        if self.bytes > MAX_WAITING {
+            let limit = format!("more than {} MB before the target", MAX_WAITING >> 20);
+            return Err(ReadFault::Limit(limit));
+        }
+        self.all.push(WaitingMember { name, value });
+        Ok(())
     }
 }
 
@@ -271,91 +324,5 @@ pub fn elements(value: &Value) -> &[Value] {
         Value::Array(all) => all,
         Value::Object(fields) if !fields.is_empty() => std::slice::from_ref(value),
         _ => &[],
-    }
-}
-
-/// Passes each object of JSON lines, of a list or of one document to `each`; an object that is not
-/// a `T` is skipped.
-pub fn each_object<T: DeserializeOwned>(
-    input: &mut ImportInput<'_>,
-    is_lines: bool,
-    run: &mut ImportRun<'_>,
-    mut each: impl FnMut(T, &mut ImportRun<'_>) -> Result<(), ReadFault>,
-) -> Result<(), ReadFault> {
-    if is_lines {
-        return each_line(input, run, each);
-    }
-    let mut reader = ObjectReader {
-        run,
-        each: &mut each,
-    };
-    // The document is a list, or objects one after the other.
-    match input.peek()?.trim_start().starts_with('[') {
-        true => walk(input, &mut reader),
-        false => {
-            let allowance = input.allowance();
-            let json = serde_json::Deserializer::from_reader(input);
-            for raw in json.into_iter::<Box<RawValue>>() {
-                allowance.renew();
-                reader.take("*", raw.map_err(fault)?.get())?;
-            }
-            Ok(())
-        }
-    }
-}
-
-fn each_line<T: DeserializeOwned>(
-    input: &mut ImportInput<'_>,
-    run: &mut ImportRun<'_>,
-    mut each: impl FnMut(T, &mut ImportRun<'_>) -> Result<(), ReadFault>,
-) -> Result<(), ReadFault> {
-    let mut line = String::new();
-    while let Some(fits) = input.line(&mut line)? {
-        if !fits {
-            run.skip(OVERLONG);
-        } else if !line.trim().is_empty() {
-            match object(&line) {
-                Ok(value) => each(value, run)?,
-                Err(error) if error.is_syntax() || error.is_eof() => {
-                    run.skip("line is no JSON");
-                }
-                Err(_) => run.skip(OTHER_SHAPE),
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Reads an object; serde would also fill one from a list.
-pub fn object<T: DeserializeOwned>(raw: &str) -> serde_json::Result<T> {
-    match raw.trim_start().starts_with(['[', '"']) {
-        true => Err(serde::de::Error::custom("no object")),
-        false => serde_json::from_str(raw),
-    }
-}
-
-type EachObject<'a, T> = &'a mut dyn FnMut(T, &mut ImportRun<'_>) -> Result<(), ReadFault>;
-
-struct ObjectReader<'a, 'b, T> {
-    run: &'a mut ImportRun<'b>,
-    each: EachObject<'a, T>,
-}
-
-impl<T: DeserializeOwned> JsonReader for ObjectReader<'_, '_, T> {
-    fn step(&self, path: &str) -> JsonStep {
-        match path {
-            "*" => JsonStep::Take,
-            _ => JsonStep::Skip,
-        }
-    }
-
-    fn take(&mut self, _path: &str, raw: &str) -> Result<(), ReadFault> {
-        match object(raw) {
-            Ok(value) => (self.each)(value, self.run),
-            Err(_) => {
-                self.run.skip(OTHER_SHAPE);
-                Ok(())
-            }
-        }
     }
 }

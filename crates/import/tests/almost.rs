@@ -1,0 +1,270 @@
+//! Files that are almost in their format: as tools, shells and spreadsheets write them by mistake.
+
+use scandeck_import::{ImportEntry, ImportLimits};
+use serde_json::{Value, json};
+
+use crate::{Imported, import, sample, samples};
+
+const NUCLEI: &str = r#"{"template-id":"a","info":{"name":"n","severity":"high"},"host":"https://shop.test","matched-at":"https://shop.test/a"}"#;
+const NESSUS: &str = "Plugin ID,CVE,Risk,Host,Protocol,Port,Name,Plugin Output";
+
+#[track_caller]
+fn complete(text: &str, entries: usize) -> Imported {
+    let read = import(text.as_bytes());
+    assert_eq!(read.summary.damage, None);
+    assert_eq!(read.entries.len(), entries, "{:?}", read.skipped());
+    read
+}
+
+fn testssl_row(id: &str, finding: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","ip":"shop.test/192.0.2.1","port":"8443","severity":"LOW","finding":"{finding}"}}"#
+    )
+}
+
+#[test]
+fn errors_in_json_are_repaired() {
+    let (first, second) = (testssl_row("a", "x"), testssl_row("b", "y"));
+    for list in [
+        format!("[{first},{second},]"),
+        format!("[{first} {second}]"),
+        format!("[,{first},,{second}]"),
+        format!(
+            "[{first},{},{second}]",
+            testssl_row("c", "C=DE\\ O=x \\x27")
+        ),
+        format!("[{first},{},{second}]", testssl_row("c", "two\nlines")),
+        format!("[{first},{},{second}]", testssl_row("c", "\\ud800")),
+    ] {
+        let read = import(list.as_bytes());
+        assert_eq!(read.summary.damage, None, "{list}");
+        assert!(
+            ["testssl:a", "testssl:b"]
+                .iter()
+                .all(|id| read.ids().contains(id)),
+            "{list}"
+        );
+    }
+    let lines = [
+        NUCLEI.to_owned(),
+        NUCLEI.replace("\"high\"", "\"high\",\"x\":NaN"),
+        NUCLEI.replace("\"n\"", "\"a\tb\""),
+        NUCLEI.replace("\"n\"", "\"\\udc00\""),
+        NUCLEI.replace(
+            "\"high\"",
+            "\"high\",\"classification\":{\"cvss-score\":1e999}",
+        ),
+    ];
+    complete(&lines.join("\n"), lines.len());
+    complete(&lines[1..].join("\n"), lines.len() - 1);
+    let name_in_list = r#"{"Invocation":"x","scanResult":["clientProblem1":[{"id":"p","severity":"WARN","finding":"f"}],,{"targetHost":"shop.test","ip":"192.0.2.1","port":"8443","protocols":[{"id":"TLS1","severity":"LOW","finding":"offered"}]}]}"#;
+    assert_eq!(complete(name_in_list, 1).ids(), ["testssl:TLS1"]);
+    let without_quotes = "[\n{ ip: \"192.0.2.1\", ports: [ {port: 80, proto: \"tcp\", status: \"open\"} ] },\n{finished: 1}\n]";
+    complete(without_quotes, 1);
+}
+
+#[test]
+fn last_member_of_a_name_counts_and_null_is_no_value() {
+    let twice = NUCLEI.replacen('{', r#"{"template-id":"other","#, 1);
+    assert_eq!(complete(&twice, 1).ids(), ["nuclei:a"]);
+    let ports = r#"[{"ip":"192.0.2.1","ports":null},
+{"ip":"192.0.2.2","ports":{"port":80,"proto":"tcp","status":"open"}},
+{"ip":"192.0.2.3","ports":[{"port":"443","proto":"tcp","status":"open"}]}]"#;
+    complete(ports, 2);
+    let endpoints = r#"{"findings":[{"title":"a","endpoints":null},{"title":"b","endpoints":"shop.test:8080/x"},{"title":"c","endpoints":[{"host":"shop.test","port":"8081"}]}]}"#;
+    let read = complete(endpoints, 3);
+    let ports: Vec<Option<u16>> = read.entries.iter().map(|entry| entry.port).collect();
+    assert_eq!(ports, [None, Some(8080), Some(8081)]);
+    let sarif = r#"{"version":"2.1.0","runs":[{"tool":{"driver":{"name":"T","rules":null}},"results":[{"ruleId":"r","message":{"text":"m"},"locations":null}]}]}"#;
+    assert_eq!(complete(sarif, 1).ids(), ["t:r"]);
+}
+
+#[test]
+fn lines_before_the_results_are_passed_over() {
+    for (before, name) in [
+        (
+            "Starting Nmap 7.94 ( https://nmap.org ) & more\n",
+            "nmap.xml",
+        ),
+        ("Using the Automation Framework\nJob: a < b\n", "zap.xml"),
+        ("Automation plan succeeded!\n", "zap.json"),
+        ("Warning: templates are old\n", "nuclei.jsonl"),
+        ("sep=,\r\n", "nessus.csv"),
+    ] {
+        let plain = import(&sample(name));
+        let read = import(&[before.as_bytes(), &sample(name)].concat());
+        assert_eq!(read.entries, plain.entries, "{name}");
+        assert_eq!(read.summary.coverage, plain.summary.coverage, "{name}");
+        let noise = read.summary.skipped_count() - plain.summary.skipped_count();
+        assert_eq!(noise, 1, "{name}: {:?}", read.skipped());
+    }
+    let other = "<html>\n<issues burpVersion=\"1\"/>\n</html>";
+    let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
+    let read = scandeck_import::read(other.as_bytes(), None, &ImportLimits::default(), &mut sink);
+    assert!(read.is_err(), "{read:?}");
+}
+
+#[test]
+fn names_that_containers_write_before_lines_are_left_out() {
+    let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
+    assert_eq!(
+        complete(&named, 2).skipped(),
+        [
+            ("line is no JSON", 1),
+            ("lines before the results are not read", 1),
+        ]
+    );
+}
+
+fn reversed(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut all: Vec<(String, Value)> = fields.into_iter().collect();
+            all.reverse();
+            let all = all.into_iter();
+            all.map(|(name, field)| (name, reversed(field))).collect()
+        }
+        Value::Array(all) => all.into_iter().map(reversed).collect(),
+        scalar => scalar,
+    }
+}
+
+/// The identity of every entry, and the coverage.
+fn facts(read: &Imported) -> Vec<String> {
+    let fact = |entry: &ImportEntry| {
+        format!(
+            "{} {:?} {:?} {:?}",
+            entry.vuln_id, entry.target, entry.port, entry.place
+        )
+    };
+    let mut all: Vec<String> = read.entries.iter().map(fact).collect();
+    all.extend(
+        read.summary
+            .coverage
+            .iter()
+            .map(|coverage| format!("{coverage:?}")),
+    );
+    all.sort();
+    all
+}
+
+#[test]
+fn order_of_members_changes_nothing() {
+    let mut compared = 0;
+    for path in samples() {
+        let Ok(whole) = serde_json::from_slice::<Value>(&std::fs::read(&path).unwrap()) else {
+            continue;
+        };
+        let read = import(whole.to_string().as_bytes());
+        let other = import(reversed(whole).to_string().as_bytes());
+        assert_eq!(facts(&other), facts(&read), "{path:?}");
+        compared += 1;
+    }
+    assert!(compared > 10);
+    let site = json!({"site": [{"alerts": [{"pluginid": "1", "name": "n"}], "@name": "https://shop.test"}]});
+    let entry = complete(&site.to_string(), 1).entries.remove(0);
+    assert_eq!(entry.target.unwrap().name, "https://shop.test");
+}
+
+#[test]
+fn tables_of_spreadsheets_are_read() {
+    let row = |id: &str, port: &str| format!("{id},,High,192.0.2.1,tcp,{port},n,x");
+    let (first, second) = (row("10", "443.0"), row("11", " 8443 "));
+    let old_mac = format!("{NESSUS}\r{first}\r{second}\r");
+    let joined = format!("{NESSUS}\n{first}\n{NESSUS}\n{second}\n");
+    for table in [old_mac, joined] {
+        let read = complete(&table, 2);
+        let ports: Vec<Option<u16>> = read.entries.iter().map(|entry| entry.port).collect();
+        assert_eq!(ports, [Some(443), Some(8443)]);
+    }
+    let open = format!("{NESSUS}\n10,,High,192.0.2.1,tcp,443,n,\"open\n{second}\n");
+    let read = import(open.as_bytes());
+    let damage = read.summary.damage.unwrap_or_default();
+    assert!(damage.contains("quoted cell"), "{damage}");
+    complete(
+        &format!("{NESSUS}\n10,,High,192.0.2.1,tcp,443,n,27\" and \"\"more\n"),
+        1,
+    );
+}
+
+#[test]
+fn ports_numbers_and_times_of_other_forms_are_read() {
+    let naabu = r#"{"host":"shop.test","ip":"192.0.2.1","port":443.0,"timestamp":"x"}
+{"host":"shop.test","ip":"192.0.2.1","port":" 80 ","timestamp":"x"}"#;
+    complete(naabu, 2);
+    let openvas = |port: &str| {
+        let text = format!(
+            r#"<report format_id="x"><report_format/><result><name>n</name><host>192.0.2.1</host><port>{port}</port><nvt oid="1.3"/><severity>7,5</severity></result></report>"#
+        );
+        let entry = complete(&text, 1).entries.remove(0);
+        (entry.port, entry.protocol)
+    };
+    for port in ["443/tcp", "443/tcp (IANA: https)", "https (443/tcp)"] {
+        assert_eq!(openvas(port), (Some(443), "tcp".to_owned()), "{port}");
+    }
+    assert_eq!(openvas("general/tcp"), (None, String::new()));
+    let comma = NUCLEI.replace(
+        "\"high\"",
+        "\"high\",\"classification\":{\"cvss-score\":\"9,8\"}",
+    );
+    let cvss = complete(&comma, 1).entries.remove(0).cvss.unwrap();
+    assert_eq!(cvss.score, Some(9.8));
+    for (time, expected) in [
+        ("\"0001-01-01T00:00:00Z\"", None),
+        ("\"Thu Jan  1 01:00:00 1970\"", None),
+        ("1767434400123", Some("2026-01-03 10:00:00")),
+    ] {
+        let line = NUCLEI.replacen('{', &format!("{{\"timestamp\":{time},"), 1);
+        let started = complete(&line, 1).summary.started.map(|at| at.to_string());
+        assert_eq!(started.as_deref(), expected, "{time}");
+    }
+}
+
+#[test]
+fn zone_of_an_address_is_left_out_of_its_target() {
+    for place in [
+        "http://[fe80::1%25eth0]:8080/x",
+        "http://[fe80::1%eth0]:8080/x",
+    ] {
+        let line = NUCLEI.replace("https://shop.test/a", place);
+        let entry = complete(&line, 1).entries.remove(0);
+        assert_eq!(
+            entry.target.unwrap().name,
+            "http://[fe80::1]:8080",
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn other_forms_of_masscan_are_read() {
+    let records = r#"{"ip":"192.0.2.1","timestamp":"1785522037","port":80,"proto":"tcp","rec_type":"status","data":{"status":"open","reason":"syn-ack"}}
+{"ip":"192.0.2.1","timestamp":"1785522037","port":22,"proto":"tcp","rec_type":"banner","data":{"service_name":"ssh","banner":"SSH-2.0-x"}}"#;
+    let xml = r#"<nmaprun scanner="masscan"><host endtime="1785522037"><address addr="192.0.2.1"/><ports><port protocol="tcp" portid="80"><state state="open" reason="syn-ack"/></port></ports></host><host><address addr="192.0.2.1"/><ports><port protocol="tcp" portid="22"><state state="open"/><service name="ssh" banner="SSH-2.0-x"/></port></ports></host></nmaprun>"#;
+    let read = [complete(records, 2), complete(xml, 2)];
+    for one in &read {
+        assert_eq!(one.ids(), ["masscan:open-port"; 2]);
+        assert_eq!(one.entries[1].service, "ssh");
+        assert_eq!(one.summary.started, read[0].summary.started);
+    }
+}
+
+#[test]
+fn unaffected_versions_and_aborted_scans_are_no_findings() {
+    let bom = json!({"bomFormat": "CycloneDX", "vulnerabilities": [
+        {"id": "CVE-2020-0001", "affects": [{"ref": "a", "versions": [{"version": "2", "status": "unaffected"}]}]},
+        {"id": "CVE-2020-0002", "affects": [{"ref": "a", "versions": [{"version": "1", "status": "affected"}]}]},
+    ]});
+    let read = complete(&bom.to_string(), 1);
+    assert_eq!(read.ids(), ["cyclonedx:CVE-2020-0002"]);
+    assert_eq!(read.skipped(), [("versions are not affected", 1)]);
+    let xml = r#"<bom xmlns="http://cyclonedx.org/schema/bom/1.4"><vulnerabilities><vulnerability><id>CVE-2020-0001</id><affects><target><ref>a</ref><versions><version><version>2</version><status>unaffected</status></version></versions></target></affects></vulnerability></vulnerabilities></bom>"#;
+    complete(xml, 0);
+    let aborted = r#"{"banner":{"version":"3.8"},"scan_aborted":"The url supplied is down"}"#;
+    let read = complete(aborted, 0);
+    assert_eq!(read.skipped(), [("scan was aborted before its end", 1)]);
+    let old = r#"{"version":"1.0.0","runs":[{"tool":{"name":"T"},"results":[{"ruleId":"r","message":"m"}]}]}"#;
+    let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
+    let read = scandeck_import::read(old.as_bytes(), None, &ImportLimits::default(), &mut sink);
+    assert!(read.is_err(), "{read:?}");
+}

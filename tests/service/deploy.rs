@@ -1,0 +1,206 @@
+//! The commands of `docs/deploy.md`: backup, restore and upgrade run as the page has them, and the
+//! units, the container and the compose file start commands that the program accepts.
+
+use std::path::Path;
+use std::process::Command;
+
+use clap::Parser;
+use reqwest::Url;
+use scandeck::cli::Cli;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::database::{database_of, database_url, use_file};
+use super::process::{FREE_PORTS, ServeProcess, program};
+use crate::documents::{part, read};
+
+const PAGE: &str = "docs/deploy.md";
+
+/// The machine of the page, whose directories are temporary ones.
+struct Machine {
+    data: TempDir,
+    backups: TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self {
+            data: tempfile::tempdir().unwrap(),
+            backups: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn serve(&self) -> ServeProcess {
+        let data = self.data.path();
+        ServeProcess::spawn(data, program("serve", data).args(FREE_PORTS))
+    }
+
+    /// Runs the commands of a part of the page.
+    fn run(&self, name: &str) {
+        let page = read(PAGE);
+        let block = page[part(&page, name)].trim();
+        let script = block
+            .strip_prefix("```sh\n")
+            .and_then(|rest| rest.strip_suffix("```"));
+        self.shell(script.expect("the part is a block of commands"));
+    }
+
+    fn shell(&self, commands: &str) {
+        let [data, backups] = [&self.data, &self.backups].map(|dir| dir.path().to_str().unwrap());
+        let mut script = commands
+            .replace("/var/lib/scandeck", data)
+            .replace("/srv/backups", backups);
+        let binaries = Path::new(env!("CARGO_BIN_EXE_scandeck")).parent().unwrap();
+        let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("bash");
+        shell.env("PATH", path).env("HOME", backups);
+        if let Some(url) = database_url(self.data.path()) {
+            let server = Url::parse(&url).unwrap();
+            let name = server.path().trim_start_matches('/');
+            for before in ["--dbname=", "DATABASE ", "RENAME TO "] {
+                let of_page = format!("{before}scandeck");
+                script = script.replace(&of_page, &format!("{before}{name}"));
+            }
+            let owner = format!("OWNER {}", server.username());
+            script = script.replace("OWNER scandeck", &owner);
+            let socket = server.query_pairs().find(|(key, _)| key == "host");
+            let (_, host) = socket.expect("the server has a socket");
+            shell
+                .env("PGHOST", &*host)
+                .env("PGUSER", server.username())
+                .env("PGPORT", server.port().unwrap_or(5432).to_string())
+                .env("SCANDECK_DATABASE_URL", &url);
+        }
+        let output = shell.args(["-euc", &script]).output().unwrap();
+        assert!(output.status.success(), "{script}\n{output:?}");
+    }
+}
+
+/// Backs up, changes data and scope, and restores.
+async fn rehearse_restore(machine: &Machine, engine: &str) {
+    let scope = machine.data.path().join("scope.toml");
+    let service = machine.serve();
+    machine.shell("scandeck scope add 192.0.2.7 --data-dir /var/lib/scandeck");
+    let saved = std::fs::read_to_string(&scope).unwrap();
+    let add = async |name: &str| service.post("/targets", json!({"name": name})).await;
+    add("192.0.2.7").await.created();
+    machine.run(&format!("back-up-{engine}"));
+    add("127.0.0.1").await.created();
+    machine.shell("scandeck scope add 192.0.2.8 --data-dir /var/lib/scandeck");
+
+    machine.run(&format!("restore-{engine}"));
+    let restored = machine.serve();
+    // With PostgreSQL it is a copy, which the start writes.
+    assert_eq!(std::fs::read_to_string(&scope).unwrap(), saved);
+    let listed = restored.get("/targets").await;
+    let targets = listed.data().as_array().unwrap().iter();
+    let names: Vec<&Value> = targets.map(|target| &target["name"]).collect();
+    assert_eq!(names, [&json!("192.0.2.7")]);
+}
+
+#[tokio::test]
+async fn file_restored_by_the_page_has_the_data_of_its_backup() {
+    let machine = Machine::new();
+    use_file(machine.data.path());
+    rehearse_restore(&machine, "file").await;
+}
+
+#[tokio::test]
+async fn postgres_restored_by_the_page_has_the_data_of_its_backup() {
+    let machine = Machine::new();
+    // Without a server (`.ci/postgres`) there is nothing to restore.
+    if database_of(machine.data.path()).is_some() {
+        rehearse_restore(&machine, "postgres").await;
+    }
+}
+
+/// The number of the format that a database file has.
+fn schema(database: &Path) -> u32 {
+    let bytes = std::fs::read(database).unwrap();
+    u32::from_be_bytes(bytes[60..64].try_into().unwrap())
+}
+
+#[tokio::test]
+async fn file_of_an_older_version_is_upgraded_and_goes_back_by_the_page() {
+    let machine = Machine::new();
+    let database = machine.data.path().join("scandeck.db");
+    let fixture =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/0.1.0/service/scandeck.db");
+    std::fs::copy(&fixture, &database).unwrap();
+
+    machine.run("upgrade");
+    let upgraded = machine.serve();
+    let targets = upgraded.get("/targets").await;
+    assert!(!targets.data().as_array().unwrap().is_empty());
+    let copy = machine.data.path().join("scandeck.db.bak-1");
+    assert!(copy.exists(), "the database has another format now");
+
+    machine.run("go-back");
+    assert_eq!(schema(&database), schema(&fixture));
+}
+
+/// The arguments of the commands that a unit, a container or a compose file starts.
+fn started(text: &str) -> Vec<Vec<String>> {
+    let joined = text.replace("\\\n", " ");
+    let commands = joined
+        .lines()
+        .map(str::trim)
+        .filter_map(|line| -> Option<Vec<String>> {
+            if let Some(command) = line.strip_prefix("ExecStart=") {
+                let words = command.split_whitespace().skip(1);
+                // The options of the administrator.
+                let own = words.filter(|word| !word.starts_with('$'));
+                return Some(own.map(str::to_owned).collect());
+            }
+            let list = line
+                .strip_prefix("command: ")
+                .or_else(|| line.strip_prefix("CMD "))?;
+            Some(serde_json::from_str(list).unwrap())
+        });
+    commands.collect()
+}
+
+#[test]
+fn units_and_containers_start_commands_that_the_program_accepts() {
+    for file in [
+        PAGE,
+        "Containerfile",
+        "packaging/compose.yaml",
+        "packaging/scandeck.service",
+        "packaging/scandeck-worker.service",
+    ] {
+        let commands = started(&read(file));
+        assert_eq!(commands.len(), 1, "{file}");
+        for mut arguments in commands {
+            if arguments[0] == "worker" {
+                let options = [
+                    "--service",
+                    "https://scans.example.net",
+                    "--place",
+                    "office",
+                ];
+                arguments.extend(options.map(str::to_owned));
+            }
+            arguments.insert(0, "scandeck".to_owned());
+            let parsed = Cli::try_parse_from(&arguments);
+            assert!(parsed.is_ok(), "{file}: {:?}", parsed.err());
+        }
+    }
+}
+
+#[test]
+fn units_wait_before_they_start_a_service_again() {
+    for file in [
+        PAGE,
+        "packaging/scandeck.service",
+        "packaging/scandeck-worker.service",
+    ] {
+        let text = read(file);
+        let pause = text
+            .lines()
+            .find_map(|line| line.strip_prefix("RestartSec="));
+        let seconds: u64 = pause.expect(file).parse().unwrap();
+        // Five starts in ten seconds are the limit of systemd.
+        assert!(seconds >= 3, "{file}");
+    }
+}
