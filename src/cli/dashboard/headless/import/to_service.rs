@@ -166,7 +166,7 @@ impl FormFile {
             true => Ok(()),
             false => session
                 .out
-                .line(&format!("  the form does not carry: {}", counts.join(", "))),
+                .line(&format!("  cannot be sent: {}", counts.join(", "))),
         }
     }
 
