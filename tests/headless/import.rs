@@ -287,8 +287,7 @@ async fn foreign_service_receives_confirmed_findings_in_its_form() {
         "{unconfirmed:?}"
     );
     assert!(
-        unconfirmed.out.contains("the form does not carry: ")
-            && unconfirmed.out.contains("classes (2)"),
+        unconfirmed.out.contains("cannot be sent: ") && unconfirmed.out.contains("classes (2)"),
         "{unconfirmed:?}"
     );
 

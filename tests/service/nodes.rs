@@ -174,7 +174,7 @@ async fn service_with_another_callback_key_does_not_start_beside_a_live_one() {
     let error = refused.unwrap_err().to_string();
     assert!(
         error.contains("other/callback.key is not the key file of the node on")
-            && error.ends_with("copy the file of that node"),
+            && error.ends_with("copy the file from that node"),
         "{error}"
     );
     std::fs::copy(dir.path().join("one/callback.key"), &file).unwrap();

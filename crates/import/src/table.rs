@@ -8,7 +8,8 @@ use csv::{ReaderBuilder, StringRecord};
 
 use crate::input::{ImportInput, ReadFault};
 
-const UNCLOSED: &str = "the table ends inside of a quoted cell; its last row has the rest";
+const UNCLOSED: &str =
+    "the table ends inside a quoted cell; the last row contains the rest of the file";
 
 /// A row; columns are found by name, whatever their case.
 pub struct ImportRow<'a> {

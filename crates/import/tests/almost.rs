@@ -110,7 +110,7 @@ fn names_that_containers_write_before_lines_are_left_out() {
     assert_eq!(
         complete(&named, 2).skipped(),
         [
-            ("line is no JSON", 1),
+            ("line is not JSON", 1),
             ("lines before the results are not read", 1),
         ]
     );

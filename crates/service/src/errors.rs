@@ -212,7 +212,7 @@ pub enum StartError {
         source: anyhow::Error,
     },
     #[error(
-        "{} is not the key file of the node on {node}, which uses the same database: copy the file of that node{other_remedy}",
+        "{} is not the key file of the node on {node}, which uses the same database: copy the file from that node{other_remedy}",
         file.display()
     )]
     OtherKey {

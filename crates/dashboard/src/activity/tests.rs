@@ -100,7 +100,7 @@ fn several_nodes_are_listed_above_the_calls() {
     }
     let many = (1..=40).map(|id| node(&format!("build{id}"), &["worker"]));
     app.feed(nodes_event(many.collect()));
-    assert!(lists(&mut app, "further nodes"));
+    assert!(lists(&mut app, "more nodes"));
 }
 
 #[test]

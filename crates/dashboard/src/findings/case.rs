@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "case",
     &[ArgumentSlot::optional(ArgumentShape::Text("FILE"))],
-    "seal the case of the marked findings, or of the selected one, in a file",
+    "write a sealed case of the marked findings, or of the selected one, to a file",
     "case two.case",
     case,
 )];

@@ -102,7 +102,7 @@ formats! {
     testssl: "testssl" "testssl.sh (JSON, CSV)" "testssl.sh" 10_007 ["json" "csv"];
     sarif: "sarif" "SARIF 2.1" "SARIF" 10_008 ["sarif" "json"];
     openvas: "openvas" "OpenVAS, Greenbone (XML, CSV)" "OpenVAS" 10_009 ["xml" "csv"];
-    masscan: "masscan" "masscan (JSON)" "masscan" 10_010 ["json"];
+    masscan: "masscan" "masscan (JSON, XML)" "masscan" 10_010 ["json"];
     sslyze: "sslyze" "sslyze (JSON)" "sslyze" 10_011 ["json"];
     sslscan: "sslscan" "sslscan (XML)" "sslscan" 10_012 ["xml"];
     wapiti: "wapiti" "wapiti (JSON, XML)" "wapiti" 10_013 ["json" "xml"];

@@ -218,7 +218,10 @@ impl WaitingMembers {
     fn push(&mut self, name: String, value: Box<RawValue>) -> Result<(), ReadFault> {
         self.bytes += value.get().len();
         if self.bytes > MAX_WAITING {
-            let limit = format!("more than {} MB before the target", MAX_WAITING >> 20);
+            let limit = format!(
+                "more than {} MB of results before the target",
+                MAX_WAITING >> 20
+            );
             return Err(ReadFault::Limit(limit));
         }
         self.all.push(WaitingMember { name, value });

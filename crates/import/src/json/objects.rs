@@ -54,7 +54,7 @@ fn each_line<T: DeserializeOwned>(
             match object(without_prefix(&line)) {
                 Ok(value) => each(value, run)?,
                 Err(error) if error.is_syntax() || error.is_eof() => {
-                    run.skip("line is no JSON");
+                    run.skip("line is not JSON");
                 }
                 Err(_) => run.skip(OTHER_SHAPE),
             }

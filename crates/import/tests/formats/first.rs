@@ -53,7 +53,7 @@ fn nuclei_lines_become_entries_and_odd_lines_are_counted() {
         [
             ("no host", 1),
             ("no template id", 1),
-            ("line is no JSON", 1),
+            ("line is not JSON", 1),
             ("entry has another shape than the format demands", 1)
         ]
     );

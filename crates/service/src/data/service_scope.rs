@@ -176,7 +176,7 @@ async fn edit_stored<T>(
 
 fn not_stored(error: ScopeError) -> StartError {
     StartError::Settings(format!(
-        "{error}; correct the file, or move it away to use the scope of the database without its entries"
+        "{error}; correct the file, or move it away to use the scope in the database without the entries of the file"
     ))
 }
 
@@ -190,7 +190,7 @@ fn import(scope: &mut ScanScope, version: i64, own: &ScanScope) -> String {
     if version == 0 {
         scope.clone_from(own);
         return format!(
-            "the scope is in the database now, for all nodes: {} and {} of scope.toml were stored, \
+            "all nodes use the scope in the database now: {} and {} of scope.toml were stored there, \
              and the file is scope.toml.bak now",
             plural(own.allow.len(), "allowance"),
             plural(own.deny.len(), "denial")
@@ -201,7 +201,7 @@ fn import(scope: &mut ScanScope, version: i64, own: &ScanScope) -> String {
     let added = denials.len();
     scope.add_denials(denials);
     format!(
-        "the scope of the database replaces scope.toml, which is scope.toml.bak now: {} of it added, {} not; \
+        "the scope in the database replaces scope.toml, which is scope.toml.bak now: {} of the file added, {} not; \
          `scandeck scope list` shows the scope",
         plural(added, "denial"),
         plural(allowances, "allowance")
@@ -237,7 +237,7 @@ mod tests {
         let notice = import(&mut stored, 1, &own);
         assert_eq!((&stored.allow, &stored.deny), (&first.allow, &own.deny));
         assert!(
-            notice.contains("1 denial of it added, 1 allowance not"),
+            notice.contains("1 denial of the file added, 1 allowance not"),
             "{notice}"
         );
         import(&mut stored, 2, &own);

@@ -120,7 +120,7 @@ pub async fn watch_scope(app: App, stop: CancellationToken) {
         let followed = follow_scope(&app.store, app.scope_check.file());
         if let Some(Err(error)) = stop.run_until_cancelled(followed).await {
             // The next beat fails too, and reports it as an error.
-            tracing::debug!(%error, "scope of the database not read");
+            tracing::debug!(%error, "scope in the database not read");
         }
         stop.run_until_cancelled(tokio::time::sleep(SCOPE_INTERVAL))
             .await;

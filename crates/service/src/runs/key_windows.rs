@@ -24,7 +24,7 @@ pub async fn share_key_windows(app: App, stop: CancellationToken) {
         let shared = stop.run_until_cancelled(step(&app, &mut stored)).await;
         if let Some(Err(error)) = shared {
             // The limits hold at each node meanwhile; the beat reports a database that is away.
-            tracing::debug!(%error, "windows of API keys not shared");
+            tracing::debug!(%error, "counts of API keys not shared with other nodes");
         }
         stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await;
     }

@@ -164,7 +164,7 @@ pub enum ScopeError {
     Write { path: PathBuf, source: io::Error },
     #[error(
         "{path} is a copy of the scope in the database: name the database with --database-file or \
-         SCANDECK_DATABASE_URL, or delete the first line of the copy if the service has a database file again"
+         SCANDECK_DATABASE_URL, or delete the first line of the copy if the service uses a database file again"
     )]
     Copy { path: PathBuf },
     #[error("the scope in the database is invalid: {0}")]

@@ -125,7 +125,7 @@ impl Store {
             return Ok(QueuePoll::Aborted);
         }
         if tries > TRIES {
-            let message = format!("{TRIES} attempts failed; the log of the service says why");
+            let message = format!("{TRIES} attempts failed; the log of the service shows why");
             end(&mut change, scan, &ScanStatus::Aborted, &message, now).await?;
             change.commit().await?;
             return Ok(QueuePoll::Aborted);

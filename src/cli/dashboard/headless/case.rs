@@ -155,7 +155,7 @@ fn whole(file: &std::path::Path) -> anyhow::Result<VerifiedCase> {
         let message = format!("{}: {fault}", file.display());
         let remedy = match fault {
             CaseFault::Newer(_) => "update scandeck",
-            _ => "the file was changed or is damaged: ask its maker for it again",
+            _ => "the file was changed or is damaged: ask the sender for a new copy",
         };
         CliError::new(message, remedy)
     })?;

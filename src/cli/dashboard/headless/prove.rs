@@ -45,7 +45,7 @@ pub struct ProveArgs {
     /// Cookie; repeatable
     #[arg(long, value_name = "HEADER")]
     send: Vec<String>,
-    /// Send requests that may carry a payload too, to targets whose scope entry is active
+    /// Also send requests that may carry a payload, to targets whose scope entry is active
     #[arg(long)]
     allow_active: bool,
 }

@@ -134,7 +134,7 @@ fn draw_nodes(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, nodes: &[NodeState]) {
     let rows = nodes.iter().take(shown).map(row);
     draw_rows(buf, area, cx.theme, &columns, &room, false, (0..).zip(rows));
     if is_cut {
-        let more = text::plural(nodes.len() - shown, "further node");
+        let more = text::plural(nodes.len() - shown, "more node");
         draw_line(buf, last, &words(format!("  {more}"), cx.theme.dim()));
     }
 }

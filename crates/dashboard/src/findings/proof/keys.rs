@@ -73,7 +73,7 @@ fn refuse(model: &mut Model, refusal: ProofRefusal) {
     let words = match refusal {
         ProofRefusal::NoRequest => format!("nothing to send: {reason}"),
         ProofRefusal::Payload => format!(
-            "not sent: {reason}: start with `--allow-active` · {copy} copies a curl command"
+            "not sent: {reason} · restart with `--allow-active` · {copy} copies a curl command"
         ),
         _ => format!("not sent: {reason} · {copy} copies a curl command"),
     };
@@ -86,7 +86,7 @@ fn question(planned: PlannedProof) -> Prompt {
     let headers = planned.request.shown_headers();
     let left_out = planned.request.left_out.join(", ");
     let needed = match planned.request.has_payload {
-        true => "It may carry a payload: sent only to a target whose scope entry is `active`.",
+        true => "The request may carry a payload: sent only if the scope entry is `active`.",
         false => "Sent only if the local scope allows the target.",
     };
     let jobs = vec![Job::new(about.clone(), Call::Prove(Box::new(planned)))];

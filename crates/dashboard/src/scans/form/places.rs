@@ -97,7 +97,7 @@ pub(super) fn warning(form: &Form) -> Option<String> {
     let place = chosen(form).filter(|place| place.workers == 0)?;
     let name = &place.name;
     Some(format!(
-        "No worker of {name} is connected: the scan would end as VPN connection error"
+        "No worker of {name} is connected: start one there, or the scan fails"
     ))
 }
 

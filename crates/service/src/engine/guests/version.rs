@@ -57,7 +57,7 @@ async fn version_within(
                 limits.time.as_secs()
             ),
             _ => format!(
-                "{shown} reports no version of {name}: it is damaged, or another program of this name"
+                "{shown} reports no version of {name}: it is damaged or another program; reinstall {name}"
             ),
         }
     })

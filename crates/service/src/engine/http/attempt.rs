@@ -34,7 +34,7 @@ impl Web<'_> {
         });
         if count <= NAMED_FAULTS {
             self.run
-                .info(format!("{url}: {fault}. What arrived was judged."))
+                .info(format!("{url}: {fault}. The received part was checked."))
                 .await;
         }
     }

@@ -23,7 +23,7 @@ use scandeck_wire::contract::{Risk, Shared, Stamp};
 
 const NO_TARGET: &str = "no target named; import the file again with a target name";
 const NOT_A_TARGET: &str =
-    "target is no host name, address or URL; import the file again with a target name";
+    "target is not a host name, address or URL; import the file again with a target name";
 const REPEATED: &str = "same as an earlier result";
 const UNKNOWN_FORMAT: &str = "the format is not recognised; unpack it and name its format";
 

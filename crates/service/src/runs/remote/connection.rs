@@ -142,7 +142,7 @@ fn responded(status: StatusCode) -> CallError {
 /// An answer of another program, such as a proxy, which may be replaced later.
 fn foreign(reason: impl Display) -> CallError {
     CallError::Away(format!(
-        "the answer is not that of a scandeck service ({reason}); check --service"
+        "the response is not from a scandeck service ({reason}); check --service"
     ))
 }
 

@@ -26,7 +26,7 @@ const LABELS: &[(&str, &str)] = &[
     ("occurrences", "Finding ids"),
     ("owasp", "OWASP"),
     ("own", "Manual"),
-    ("proposed", "Proposed by its file"),
+    ("proposed", "Proposed by the file"),
     ("risk_description", "Impact"),
     ("risk_level", "Risk"),
     ("status", "Status at the service"),

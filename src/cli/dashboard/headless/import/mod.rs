@@ -34,7 +34,7 @@ use scandeck_wire::text::io_cause;
 use stored_file::StoredFile;
 
 /// The remedy where a service has no imports.
-const OTHER_WAYS: &str = "--to-service sends the findings alone; with --local, the service on this machine stores the file";
+const OTHER_WAYS: &str = "--to-service sends only the findings; with --local, the service on this machine stores the file";
 
 /// How often a terminal shows how much of a file was sent.
 const PROGRESS: Duration = Duration::from_secs(1);

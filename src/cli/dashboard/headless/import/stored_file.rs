@@ -13,7 +13,7 @@ use scandeck_wire::text::plural;
 /// Scans of an import that the lines name.
 pub const SHOWN_SCANS: usize = 20;
 const NOTHING_TO_STORE: &str =
-    "  stored    nothing: no results, and no target named; --target names one";
+    "  stored    nothing: no results, and no target named; use --target NAME";
 
 /// A file of the command line, and what the service stored of it.
 #[derive(Serialize)]

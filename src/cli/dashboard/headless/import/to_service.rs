@@ -154,7 +154,7 @@ impl FormFile {
             let count = usize::try_from(self.untargeted()).unwrap_or(usize::MAX);
             let findings = plural(count, "finding");
             session.out.line(&format!(
-                "  not sent  {findings}: no target named; --target names one"
+                "  not sent  {findings}: no target named; use --target NAME"
             ))?;
         }
         let lacks = self.not_carried.iter();
@@ -166,7 +166,7 @@ impl FormFile {
             true => Ok(()),
             false => session
                 .out
-                .line(&format!("  the form does not carry: {}", counts.join(", "))),
+                .line(&format!("  cannot be sent: {}", counts.join(", "))),
         }
     }
 
