@@ -71,7 +71,9 @@ impl TransactionKind {
     fn idle_limit(self) -> Duration {
         match self {
             Self::Read | Self::Snapshot => Duration::from_secs(10),
-            Self::Write(_) | Self::SharedWrite => LOCK_LIMIT - Duration::from_secs(1),
+            Self::Write(_) | Self::SharedWrite | Self::RowWrite => {
+                LOCK_LIMIT - Duration::from_secs(1)
+            }
         }
     }
 
