@@ -10,7 +10,7 @@
 //! scans over. The workers of other places end their scans in the same way.
 //!
 //! A database file has one node, because its data directory is locked. Nobody takes its scans over,
-//! so they go on after a suspension or on a slow disk.
+//! so they go on after a suspension, and while the disk is too slow for a beat.
 
 use std::future::poll_fn;
 use std::pin::pin;
