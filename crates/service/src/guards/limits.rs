@@ -305,7 +305,7 @@ mod tests {
         let (budget, within) = read(&other, 1002);
         assert_eq!((budget.remaining, budget.reset, within), (0, 1060, true));
         assert!(!read(&other, 1003).1);
-        // Each node tells the others what it has counted itself.
+        // Each node reports only what it has counted itself.
         let own = other.own_windows(at(1003));
         assert_eq!(
             (own.len(), own[0].used, own[0].kind.as_str()),

@@ -5,11 +5,12 @@
 //!    └─ scans run            └─ scans end here    └─ other nodes take the scans over (store/nodes)
 //! ```
 //!
-//! On a database file there is one node, as its lock lets no other start: nobody takes its scans
-//! over, and they go on after a suspended machine or a slow disk.
+//! On PostgreSQL, a scan is stopped by the clock, and not by a message: a process that was
+//! suspended, or that cannot reach the database, sends no request after another node has taken its
+//! scans over. The workers of other places end their scans in the same way.
 //!
-//! On PostgreSQL, a scan is stopped by the clock, and not by a message: a process that was suspended, or that
-//! cannot reach the database, sends no request after another node has taken its scans over.
+//! A database file has one node, because its data directory is locked. Nobody takes its scans over,
+//! so they go on after a suspension, and while the disk is too slow for a beat.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -50,7 +51,7 @@ impl NodeLease {
         }
     }
 
-    /// The lease of the only node, whose scans nobody takes over.
+    /// The lease of the only node. Its scans end only if a beat shows that they were lost.
     pub fn alone() -> Self {
         Self::new(ALONE)
     }

@@ -167,7 +167,9 @@ pub enum ScopeError {
          SCANDECK_DATABASE_URL, or delete the first line of the copy if the service uses a database file again"
     )]
     Copy { path: PathBuf },
-    #[error("the scope in the database is invalid: {0}")]
+    #[error(
+        "the scope in the database is invalid: {0}; correct the column `entries` of its table `scope`"
+    )]
     Stored(ScopeTextError),
 }
 

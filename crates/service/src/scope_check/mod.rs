@@ -64,7 +64,7 @@ pub struct ScopeCheckSettings {
     pub allow_private: bool,
     /// Allows active tools against targets with an active entry (`--allow-active`).
     pub allow_active: bool,
-    /// What the permissions of active tools are asked for.
+    /// What needs the permissions of active tools.
     pub active_use: ActiveUse,
     /// Allowed for the lifetime of this process (`--allow-target`).
     pub allow_targets: Vec<Pattern>,

@@ -76,7 +76,7 @@ mod tests {
         share(&other, &["b"]).await;
         one.close().await;
         assert_eq!(share(&other, &["b"]).await, [count("b", 1)]);
-        assert_eq!(share(&other, &[]).await, []);
+        assert!(share(&other, &[]).await.is_empty());
         other.close().await;
     }
 }

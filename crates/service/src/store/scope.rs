@@ -2,7 +2,7 @@
 //! database file has its scope in the data directory.
 
 use super::sql::sql;
-use super::{Store, StoreEngine, StoreResult};
+use super::{Store, StoreResult};
 
 /// The scope of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct StoredScope {
 impl Store {
     /// The scope of all nodes; `None` on a file.
     pub async fn scope(&self) -> StoreResult<Option<StoredScope>> {
-        if matches!(self.engine, StoreEngine::Sqlite(_)) {
+        if self.is_file() {
             return Ok(None);
         }
         let (version, entries): (i64, String) = sql("SELECT version, entries FROM scope")

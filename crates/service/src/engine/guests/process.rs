@@ -276,9 +276,8 @@ async fn run_command(
         directory,
     };
     let mut bytes = Vec::new();
-    let reading = streams.read(&mut bytes, lines, messages);
     let mut output = GuestOutput::default();
-    let reading = read_to_end(reading, &guest.group);
+    let reading = read_to_end(streams.read(&mut bytes, lines, messages), &guest.group);
     let (is_complete, errors) = match timeout(limits.time, reading).await {
         Ok(read) => read,
         Err(_) => {

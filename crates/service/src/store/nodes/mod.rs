@@ -21,11 +21,13 @@ mod shared_keys;
 #[cfg(test)]
 mod tests;
 
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::timeout;
 
 use lost::{end_nodes, forgive_attempts};
 pub(super) use remote::worker_home;
@@ -42,6 +44,9 @@ use scandeck_wire::login::login;
 
 /// How long the claims of a silent node last.
 pub const LEASE: Duration = Duration::from_secs(15);
+
+/// The part of a lease in which a beat beside other writes ends the claims of silent nodes.
+const JUDGING: u32 = 5;
 
 /// This process.
 #[derive(Clone, Debug)]
@@ -188,15 +193,34 @@ impl Store {
         if self.may_rest().await? {
             return Ok(NodeBeat::default());
         }
-        let renewal = self.renew_beside(clock_ahead).await?;
-        if let Some(renewed) = &renewal
-            && !(may_judge && renewed.is_regular && renewed.has_silent_nodes)
-        {
-            return Ok(NodeBeat {
-                has_others: renewed.has_others,
-                ..NodeBeat::default()
-            });
+        let Some(renewed) = self.renew_beside(clock_ahead).await? else {
+            return self.full_beat(may_judge, None, clock_ahead, now).await;
+        };
+        let beat = NodeBeat {
+            has_others: renewed.has_others,
+            ..NodeBeat::default()
+        };
+        if !(may_judge && renewed.is_regular && renewed.has_silent_nodes) {
+            return Ok(beat);
         }
+        // The claims of this node are renewed: its lease must not wait for other writes.
+        let judging = self.full_beat(true, Some(true), clock_ahead, now);
+        let in_time = timeout(self.node.details.lease / JUDGING, judging).await;
+        let judged = in_time.unwrap_or_else(|_| Err(DatabaseError::Io(ErrorKind::TimedOut.into())));
+        Ok(judged.unwrap_or_else(|error| {
+            tracing::warn!(%error, "claims of silent nodes not ended; the next beat tries again");
+            beat
+        }))
+    }
+
+    /// The beat in a write transaction. `is_regular`: the last beat was within the lease, if known.
+    async fn full_beat(
+        &self,
+        may_judge: bool,
+        is_regular: Option<bool>,
+        clock_ahead: i64,
+        now: Timestamp,
+    ) -> StoreResult<NodeBeat> {
         // Synced: after a crash of the database, claims must not end before the lease of this node.
         let mut change = self.change().await?;
         let time = database_time(&mut change).await?;
@@ -212,10 +236,8 @@ impl Store {
             .await?;
         // While the database was away, the others could not beat either; after its clock was set,
         // they have not beaten yet.
-        let is_regular = match renewal {
-            Some(renewed) => renewed.is_regular,
-            None => last.is_some_and(|last| (time - last).abs() < self.node.lease()),
-        };
+        let is_regular = is_regular
+            .unwrap_or_else(|| last.is_some_and(|last| (time - last).abs() < self.node.lease()));
         let silent = match may_judge && is_regular {
             true => silent_nodes(&mut change, &self.node, time).await?,
             false => Vec::new(),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   row of this node ─► renewed, in a transaction without the lock of writes
-//!        │ no row, or another node is silent ─► the rest of the beat, with the lock
+//!        └─ no row, or another node is silent ─► the full beat, with the lock
 //! ```
 
 use super::super::postgres::TransactionKind;
@@ -20,7 +20,8 @@ pub(super) struct RenewedNode {
 
 impl Store {
     /// On PostgreSQL: renews the row of this node beside other writes. They wait for each other, on
-    /// a busy server longer than the lease of this node. `None` if another node has deleted the row.
+    /// a busy server longer than the lease of this node. `None` on a file, and if another node has
+    /// deleted the row.
     pub(super) async fn renew_beside(&self, clock_ahead: i64) -> StoreResult<Option<RenewedNode>> {
         let StoreEngine::Postgres(engine) = &self.engine else {
             return Ok(None);
