@@ -76,6 +76,30 @@ pub struct MissingAnswer {
     pub was_sent: bool,
 }
 
+/// Checks the host of a request before anybody is asked to send it. The name is not resolved, so
+/// its addresses are checked when the request is sent.
+///
+/// # Errors
+/// Why nothing may be sent to it.
+pub fn check_proof(request: &ProofRequest, scope: &ProofScope) -> ClientResult<()> {
+    let host = host_of(request)?;
+    let address = match host {
+        Host::Ipv4(ip) => Some(IpAddr::V4(ip)),
+        Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
+        Host::Domain(_) => None,
+    };
+    scope.check(&ProofDestination {
+        host: &host.to_string(),
+        address,
+        has_payload: request.has_payload,
+    })
+}
+
+fn host_of(request: &ProofRequest) -> ClientResult<Host<&str>> {
+    let host = request.url.host();
+    host.ok_or_else(|| invalid(&"the address has no host"))
+}
+
 /// Sends the request. The inner error says why the target did not answer.
 ///
 /// # Errors
@@ -84,10 +108,7 @@ pub async fn send_proof(
     request: &ProofRequest,
     scope: &ProofScope,
 ) -> ClientResult<Result<ProofAnswer, MissingAnswer>> {
-    let host = request
-        .url
-        .host()
-        .ok_or_else(|| invalid(&"the address has no host"))?;
+    let host = host_of(request)?;
     let name = host.to_string();
     let check = |to: &str, address: Option<IpAddr>| {
         scope.check(&ProofDestination {
@@ -346,6 +367,23 @@ mod tests {
         let asked = asked.lock().unwrap();
         assert_eq!(asked[0], ("localhost".to_owned(), None));
         assert_eq!(asked.len(), 3, "the name and both of its addresses");
+    }
+
+    #[test]
+    fn host_is_checked_before_it_is_resolved() {
+        let scope = ProofScope::new(|to| match (to.host, to.address, to.has_payload) {
+            ("shop.test", None, false) | ("127.0.0.1", Some(_), false) => Ok(()),
+            (host, ..) => Err(format!("{host} is refused")),
+        });
+        let checked = |url: &str| check_proof(&planned(url), &scope);
+        assert!(checked("http://shop.test/").is_ok());
+        assert!(checked("http://127.0.0.1/").is_ok());
+        let payload = checked("http://shop.test/?q=%3Cb%3E").unwrap_err();
+        assert_eq!(payload.to_string(), "shop.test is refused");
+        assert_eq!(
+            checked("http://b.test/").unwrap_err().kind,
+            ErrorKind::Forbidden
+        );
     }
 
     #[tokio::test]

@@ -218,6 +218,9 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::FindingsRead(purpose, read) => {
             findings_read::handle_findings_read(model, purpose, read, effects)
         }
+        Msg::ProofChecked(planned, checked) => {
+            findings::proof::keys::handle_checked(model, *planned, checked);
+        }
         Msg::Chained(made) => chains::keys::handle_chained(model, *made),
         Msg::CapturesRead {
             purpose,
