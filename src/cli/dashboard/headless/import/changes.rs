@@ -11,6 +11,7 @@ use super::stored_file::{SHOWN_SCANS, StoredFile};
 use scandeck_domain::triage::{FindingFacts, ScanChanges};
 use scandeck_wire::contract::import::ImportedScan;
 use scandeck_wire::contract::{ScanId, TargetId};
+use scandeck_wire::text::thousands;
 
 /// Imported findings that are compared at most, because it needs all findings of their targets.
 const MOST_COMPARED: i64 = 10_000;
@@ -48,7 +49,7 @@ impl ImportChanges {
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts
-            .map(|(count, word)| format!("{count} {word}"))
+            .map(|(count, word)| format!("{} {word}", thousands(count as u64)))
             .collect();
         format!("scan {}: {}", self.scan_id, counts.join(", "))
     }
