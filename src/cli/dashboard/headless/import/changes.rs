@@ -1,5 +1,5 @@
-//! What imported scans changed at targets that were there before: findings that are new, reappeared
-//! or absent.
+//! The changes by imported scans at targets that were there before: findings that are new,
+//! reappeared or absent.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use scandeck_wire::text::thousands;
 /// Imported findings that are compared at most, because it needs all findings of their targets.
 const MOST_COMPARED: i64 = 10_000;
 
-/// What a scan changed, compared with the scan before it.
+/// The changes by a scan, compared with the scan before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportChanges {
     scan_id: ScanId,
