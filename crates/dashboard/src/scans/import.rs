@@ -1,4 +1,5 @@
-//! `:import FILE`: shows a result file of another scanner before anything is stored, and imports it.
+//! `:import FILE`: shows a result file of another scanner before anything is stored, and imports
+//! it.
 //!
 //! ```text
 //!   :import FILE ─► Effect::ReadImport ─► Msg::ImportRead ─► form ─ ctrl-o ─► Call::ImportFile ─► notice
