@@ -106,14 +106,20 @@ async fn request_that_writes_or_leaves_the_scope_is_not_sent() {
     assert!(target.received_requests().await.unwrap().is_empty());
     cli.service.stop().await;
 
-    let (cli, id) = found("GET", "http://shop.acme.test/").await;
-    let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
-    assert!(
-        ended.code == 1
-            && ended.out.contains("out of scope")
-            && ended.out.contains(r#""sent": false"#),
-        "{ended:?}"
-    );
+    for path in ["", "?q=%3Cb%3E"] {
+        let (cli, id) = found("GET", &format!("http://shop.acme.test/{path}")).await;
+        let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
+        assert_eq!(ended.code, 1, "{ended:?}");
+        for part in [
+            "out of scope",
+            r#""sent": false"#,
+            r#""refused": "not_sent""#,
+        ] {
+            assert!(ended.out.contains(part), "{part}\n{ended:?}");
+        }
+        cli.service.stop().await;
+    }
+    let cli = CliFixture::new().await;
     cli.run(&["findings", "prove", "99999"])
         .await
         .refused(1, "finding 99999 not found");

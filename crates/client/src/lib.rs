@@ -65,7 +65,7 @@ pub use findings::FindingQuery;
 pub use list_thread::on_list_thread;
 pub use observed::EntityTags;
 use observed::Observed;
-pub use proof::{MissingAnswer, ProofDestination, ProofScope, send_proof};
+pub use proof::{MissingAnswer, ProofDestination, ProofScope, check_proof, send_proof};
 pub use raw::{FormPairs, RawRequest, RequestBody};
 pub use replay::replay;
 pub use reports::{Download, ReportFile};

@@ -255,6 +255,7 @@ impl TestDashboard {
                     | Effect::ReadCaptures(..)
                     | Effect::ReadFindings(..)
                     | Effect::Chain(_)
+                    | Effect::CheckProof(_)
             )
         };
         while let Some(at) = effects.iter().position(is_reading) {
@@ -275,6 +276,7 @@ impl TestDashboard {
                         |one: Arc<ListedFinding>| (Arc::clone(&one), Ok(one.texts().unwrap()));
                     Msg::FindingsRead(purpose, findings.into_iter().map(read).collect())
                 }
+                Effect::CheckProof(planned) => Msg::ProofChecked(planned, Ok(())),
                 Effect::Chain(request) => Msg::Chained(Box::new(Ok(request.tree().unwrap()))),
                 _ => Msg::NextChunk,
             };

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 
 use scandeck_wire::contract::Risk;
+use scandeck_wire::text::thousands;
 use serde::Serialize;
 
 use crate::entry::ImportEntry;
@@ -85,16 +86,17 @@ impl FilePreview {
         names.join(" ")
     }
 
-    /// `2: 1 critical, 1 info`, from the highest risk down.
+    /// `2,000: 1,500 high, 500 info`, from the highest risk down.
     pub fn finding_words(&self) -> String {
         let found = Risk::DOWN.into_iter().filter_map(|risk| {
             let count = self.by_risk.get(risk.as_str())?;
-            Some(format!("{count} {}", risk.as_str()))
+            Some(format!("{} {}", thousands(*count), risk.as_str()))
         });
         let counts: Vec<String> = found.collect();
+        let all = thousands(self.findings);
         match counts.is_empty() {
-            true => self.findings.to_string(),
-            false => format!("{}: {}", self.findings, counts.join(", ")),
+            true => all,
+            false => format!("{all}: {}", counts.join(", ")),
         }
     }
 
@@ -105,7 +107,22 @@ impl FilePreview {
         match self.targets.len().saturating_sub(SHOWN_TARGETS) {
             _ if shown.is_empty() => "none named".to_owned(),
             0 => shown.join(", "),
-            more => format!("{} and {more} more", shown.join(", ")),
+            more => format!("{} and {} more", shown.join(", "), thousands(more as u64)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_findings_group_thousands() {
+        let preview = FilePreview {
+            findings: 2_000,
+            by_risk: BTreeMap::from([("high", 1_500), ("info", 500)]),
+            ..FilePreview::default()
+        };
+        assert_eq!(preview.finding_words(), "2,000: 1,500 high, 500 info");
     }
 }

@@ -112,6 +112,8 @@ pub enum Effect {
     /// Read the long texts of findings, off the UI thread, and go on with them; answered by
     /// `Msg::FindingsRead`.
     ReadFindings(FindingUse, Vec<Arc<ListedFinding>>),
+    /// Read whether the scope of this machine permits a proof; answered by `Msg::ProofChecked`.
+    CheckProof(Box<PlannedProof>),
     /// Make the chain of an object, off the UI thread; answered by `Msg::Chained`.
     Chain(Box<ChainRequest>),
     /// Read the bodies of captures, off the UI thread, and go on with them; answered by

@@ -1,11 +1,14 @@
 //! The keys of a chain: open it, and move its selection.
 
 use crate::base::{ChainRequest, Effect, Pane, Tone};
-use crate::input::{Action, ItemAction};
+use crate::input::{Action, Context, ItemAction};
 use crate::model::{ChainBox, Modal, Model};
 use scandeck_domain::chain::{ChainObject, ChainTree};
 use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::Target;
+
+/// Shown while a chain is made: with very many findings that takes seconds.
+const READING: &str = "reading the evidence of all findings for the chain";
 
 /// `&`: shows the chain of the selected row.
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -61,10 +64,13 @@ pub(crate) fn request(model: &mut Model, root: ChainObject, effects: &mut Vec<Ef
         manual: model.manual_links(),
         payloads: data.payloads.value().cloned().unwrap_or_default(),
     })));
+    let notices = &mut model.overlay.notices;
+    notices.notify_until_seen(model.now.mono, Tone::Plain, READING);
 }
 
 /// Shows a chain. One that was open is replaced; another window remains in front.
 pub(crate) fn handle_chained(model: &mut Model, made: Result<ChainTree, Problem>) {
+    model.overlay.notices.remove(READING);
     let tree = match made {
         Ok(tree) => tree,
         Err(problem) => return model.notify_problem("chain not shown", &problem),
@@ -73,7 +79,11 @@ pub(crate) fn handle_chained(model: &mut Model, made: Result<ChainTree, Problem>
     match model.overlay.modals.last_mut() {
         None => model.overlay.modals.push(Modal::Chain(chain)),
         Some(Modal::Chain(open)) => *open = chain,
-        Some(_) => model.notify(Tone::Plain, "chain not shown: another window is open"),
+        Some(_) => {
+            let key = model.key_label(Context::Findings, Action::Item(ItemAction::Chain));
+            let words = format!("chain not shown: another window is open · {key} shows it again");
+            model.notify(Tone::Plain, words);
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! A chain, from the key to the object at its other end.
 
 use crate::base::{FormTag, Pane, Snapshot};
-use crate::testing::{Modal, Size, TestDashboard, finding, table};
+use crate::chains::keys;
+use crate::core::Msg;
+use crate::testing::{Effect, Modal, Size, TestDashboard, finding, table};
 use scandeck_domain::triage::EventWriter;
 use scandeck_wire::contract::{Evidence, Finding, Risk, ScanId};
 
@@ -46,6 +48,48 @@ fn finding_leads_to_its_target_and_to_a_host_that_is_none() {
     assert!(shown.contains("finding #1 Weak key"), "{shown}");
     app.keys("esc");
     assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn command_shows_the_same_chain_as_the_key() {
+    let mut app = app();
+    app.model.screen.size = Size {
+        columns: 200,
+        rows: 60,
+    };
+    app.keys("&");
+    let by_key = chain(&app);
+    app.keys("esc : 'chain' enter");
+    assert_eq!(chain(&app), by_key);
+    assert!(!app.notices().contains("reading"), "{}", app.notices());
+    assert!(app.frame().join("\n").contains(&by_key[0]));
+}
+
+#[test]
+fn chain_that_is_being_made_is_announced_and_replaces_no_other_window() {
+    let mut app = app();
+    let mut effects = Vec::new();
+    keys::open(&mut app.model, &mut effects);
+    assert!(
+        app.notices().contains("reading the evidence"),
+        "{}",
+        app.notices()
+    );
+    let [Effect::Chain(request)] = &effects[..] else {
+        panic!("{effects:?}")
+    };
+    app.keys(":");
+    app.send(Msg::Chained(Box::new(Ok(request.tree().unwrap()))));
+    let notices = app.notices();
+    assert!(
+        notices.contains("another window is open · & shows it again")
+            && !notices.contains("reading"),
+        "{notices}"
+    );
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Command(_))
+    ));
 }
 
 #[test]
@@ -111,11 +155,11 @@ fn key_moves_over_objects_only_and_creates_nothing_that_is_there() {
 fn other_panes_have_no_chain() {
     let mut app = app();
     app.keys("4 : 'chain' enter");
-    assert!(
-        !matches!(app.model.overlay.modals.last(), Some(Modal::Chain(_))),
-        "{}",
-        app.notices()
-    );
+    assert!(app.notices().contains("only in: "), "{}", app.notices());
+    assert!(matches!(
+        app.model.overlay.modals.last(),
+        Some(Modal::Command(_))
+    ));
 }
 
 #[test]

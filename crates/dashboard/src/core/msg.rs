@@ -2,7 +2,8 @@
 
 use crate::base::{
     Alert, CachedList, CallAnswer, CaptureUse, CopyFailed, FindingUse, FolderNames, Generation,
-    ImportPreview, LiveSettings, SavedExport, Session, Size, TextChunk, Ticket, Update, ViewKey,
+    ImportPreview, LiveSettings, PlannedProof, SavedExport, Session, Size, TextChunk, Ticket,
+    Update, ViewKey,
 };
 use crate::data::{OobNews, ReadFinding, RecordedCalls, TeamNews, TriageNews};
 use crate::input::CustomAction;
@@ -89,6 +90,8 @@ pub enum Msg {
     TextsSearched(TextChunk, Option<Vec<RowSet>>),
     /// The long texts of findings were read, or not.
     FindingsRead(FindingUse, Vec<ReadFinding>),
+    /// The scope of this machine permits a proof, or not.
+    ProofChecked(Box<PlannedProof>, Result<(), Problem>),
     /// The chain of an object was made, or not.
     Chained(Box<Result<ChainTree, Problem>>),
     /// The bodies of captures were read; those that could not be read still name their place, with

@@ -48,10 +48,10 @@ fn case(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
         || bundle.manifest.workspace.to_string(),
         |mask| mask.text(&bundle.manifest.workspace).into_owned(),
     );
-    effects.push(Effect::SealCase(Box::new(CaseRequest {
-        name: args
-            .text()
-            .unwrap_or_else(|| file_name(&format!("{shown}.case"))),
+    let name = args.text();
+    let name = name.unwrap_or_else(|| file_name(&format!("{shown}.case")));
+    let request = CaseRequest {
+        name,
         findings: findings.collect(),
         captures,
         maker: CaseMaker {
@@ -61,7 +61,9 @@ fn case(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(),
         },
         selection,
         bundle,
-    })));
+    };
+    model.notify_saving(&request.name);
+    effects.push(Effect::SealCase(Box::new(request)));
     Ok(())
 }
 

@@ -263,13 +263,20 @@ fn report_and_manual_finding_commands_fill_in_arguments() {
 #[test]
 fn notice_of_an_export_counts_its_rows() {
     let mut app = app();
+    app.keys(": 'export csv' enter");
+    assert!(
+        app.notices().contains("saving findings-"),
+        "{}",
+        app.notices()
+    );
     app.send(Msg::Exported(Ok(SavedExport {
         path: "/tmp/f.csv".into(),
         contents: "2 findings".into(),
         is_masked: false,
     })));
     assert!(
-        app.notices().contains("2 findings saved to /tmp/f.csv"),
+        app.notices().contains("2 findings saved to /tmp/f.csv")
+            && !app.notices().contains("saving"),
         "{}",
         app.notices()
     );

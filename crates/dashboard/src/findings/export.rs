@@ -48,20 +48,27 @@ fn export(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(
     let (ids, query) = chosen(model, args.query())?;
     let report = ReportRequest::default();
     let named = (format, query, args.text());
-    effects.push(Effect::Export(exported(model, &ids, named, report)?));
+    let made = exported(model, &ids, named, report)?;
+    begin(model, made, effects);
     Ok(())
 }
 
 /// Writes a report of these findings without the service.
 pub(crate) fn write(
-    model: &Model,
+    model: &mut Model,
     ids: &[IssueId],
     format: ExportFormat,
     report: ReportRequest,
     effects: &mut Vec<Effect>,
 ) -> Result<(), String> {
-    effects.push(Effect::Export(report_of(model, ids, format, report)?));
+    let made = report_of(model, ids, format, report)?;
+    begin(model, made, effects);
     Ok(())
+}
+
+fn begin(model: &mut Model, made: Box<Exported>, effects: &mut Vec<Effect>) {
+    model.notify_saving(&made.name);
+    effects.push(Effect::Export(made));
 }
 
 /// Previews a report of these findings.

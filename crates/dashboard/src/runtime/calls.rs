@@ -5,7 +5,7 @@ use crate::config::Environment;
 use crate::runtime::local::proof_scope;
 use crate::runtime::{CaptureArchiver, NewFile, files, result_files};
 use scandeck_client::{
-    Client, ClientResult, Download, ErrorKind, Problem, ProofScope, replay, send_proof,
+    Client, ClientResult, Download, ErrorKind, Problem, ProofScope, check_proof, replay, send_proof,
 };
 use scandeck_domain::oob::unattributed;
 use scandeck_domain::proof::FindingProof;
@@ -149,6 +149,16 @@ async fn import(client: &Client, file: &FileToImport) -> Result<CallAnswer, Prob
 
 fn not_replayed(error: scandeck_client::Error) -> Problem {
     Problem::from(error).with_hint("check the URL")
+}
+
+/// Whether the scope file of this machine permits the request of a finding.
+///
+/// # Errors
+/// Why it is not sent.
+pub(crate) fn check_scope(planned: &PlannedProof) -> Result<(), Problem> {
+    let scope = scope_of_proofs(planned.allow_active)?;
+    check_proof(&planned.request, &scope)?;
+    Ok(())
 }
 
 /// Sends the request of a finding from this machine, whose scope file decides.

@@ -3,8 +3,8 @@
 
 use crate::base::{
     Alert, AlertRequest, Call, CaptureRow, CaptureUse, CaseRequest, ChainRequest, ConnectionChoice,
-    CopyFailed, Effect, Exported, ExportedCaptures, FindingUse, Generation, ReportRequest,
-    SavedExport, TextChunk, Ticket, ViewJob,
+    CopyFailed, Effect, Exported, ExportedCaptures, FindingUse, Generation, PlannedProof,
+    ReportRequest, SavedExport, TextChunk, Ticket, ViewJob,
 };
 use crate::core::Msg;
 use crate::core::draw::paged_text;
@@ -93,6 +93,7 @@ impl EventLoop {
             Effect::View(job) => self.spawn(compute_view(job)),
             Effect::SearchTexts(chunk) => self.spawn(search_texts(chunk)),
             Effect::ReadFindings(purpose, findings) => self.spawn(read_texts(purpose, findings)),
+            Effect::CheckProof(planned) => self.spawn(check_proof(planned)),
             Effect::Chain(request) => self.spawn(make_chain(request)),
             Effect::ReadCaptures(purpose, captures) => self.spawn(read_bodies(purpose, captures)),
             Effect::Plant(payloads) => self.plant(payloads),
@@ -627,6 +628,12 @@ async fn read_texts(purpose: FindingUse, findings: Vec<Arc<ListedFinding>>) -> M
     let read = spawn_blocking(move || findings.into_iter().map(read).collect()).await;
     // The task fails only with a panic or at the end.
     Msg::FindingsRead(purpose, read.unwrap_or_default())
+}
+
+async fn check_proof(planned: Box<PlannedProof>) -> Msg {
+    let checked = planned.clone();
+    let result = blocking(move || calls::check_scope(&checked)).await;
+    Msg::ProofChecked(planned, result)
 }
 
 async fn make_chain(request: Box<ChainRequest>) -> Msg {

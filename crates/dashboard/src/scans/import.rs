@@ -1,5 +1,5 @@
-//! `:import FILE`: what a result file of another scanner contains, before anything is stored, and
-//! its import.
+//! `:import FILE`: shows a result file of another scanner before anything is stored, and imports
+//! it.
 //!
 //! ```text
 //!   :import FILE ─► Effect::ReadImport ─► Msg::ImportRead ─► form ─ ctrl-o ─► Call::ImportFile ─► notice
@@ -15,7 +15,7 @@ use scandeck_domain::problem::Problem;
 use scandeck_import::{FilePreview, SkippedEntries};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::contract::import::NewImport;
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{plural, thousands};
 
 pub(crate) static COMMANDS: &[Command] = &[Command::new(
     "import",
@@ -86,7 +86,7 @@ fn open(preview: ImportPreview, workspace: Option<WorkspaceId>, name: Option<&st
     form
 }
 
-/// What one file contains, a field for each fact.
+/// The contents of one file, a field for each fact.
 fn contents(file: &FilePreview) -> Vec<FormField> {
     let format = file.format.unwrap_or_default();
     let facts = [
@@ -127,7 +127,7 @@ fn archive(files: &[FilePreview]) -> FormField {
             None => "not imported".to_owned(),
         };
         if skipped > 0 {
-            words.push_str(&format!(", {skipped} skipped"));
+            words.push_str(&format!(", {} skipped", thousands(skipped)));
         }
         if let Some(error) = &file.error {
             words.push_str(&format!(", {error}"));

@@ -30,7 +30,7 @@ use super::firewall_page;
 use super::http::{HttpPage, Web, WebError};
 use super::kinds::{self, FindingKind, coverage};
 use super::limits::ScanLimits;
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{plural, thousands};
 
 /// Why a test is incomplete: an answer that says nothing about the requested path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -622,14 +622,15 @@ impl ReachedLimit {
             true if *what == "complete scripts" => "`serve --scan-script-bytes` sets the limit",
             true => "`serve --scan-pages` sets the limit",
         };
-        format!("Limit reached: {read} of {found} {what} read; {remedy}.")
+        let part = part_of(*read as u64, *found as u64);
+        format!("Limit reached: {part} {what} read; {remedy}.")
     }
 
     fn row(&self) -> Vec<String> {
         // Without tests in the third column: those that read the rest have a result.
         vec![
             format!("limit of {}", self.what),
-            format!("{} of {}", self.read, self.found),
+            part_of(self.read as u64, self.found as u64),
             String::new(),
         ]
     }
@@ -720,10 +721,9 @@ impl ScanCoverage {
             .collect();
         let (count, planned) = (tests.len(), self.planned);
         let row = |(obstacle, cause): (&Obstacle, &CoverageCause)| {
-            let share = format!("{} of {}", cause.missed, cause.requests);
             vec![
                 obstacle.cause().to_owned(),
-                share,
+                part_of(cause.missed.into(), cause.requests.into()),
                 grouped(&cause.tests, &self.tests).join(", "),
             ]
         };
@@ -772,8 +772,9 @@ impl ScanCoverage {
         } = self;
         let is_most = *refused > 0 && refused.saturating_mul(2) > *requests;
         is_most.then(|| {
+            let part = part_of((*refused).into(), (*requests).into());
             format!(
-                "The site refused {refused} of {requests} requests (HTTP 401 or 403); these paths count as not public."
+                "The site refused {part} requests (HTTP 401 or 403); these paths count as not public."
             )
         })
     }
@@ -797,6 +798,11 @@ impl ScanCoverage {
         }
         causes
     }
+}
+
+/// `1,500 of 2,000`
+fn part_of(part: u64, all: u64) -> String {
+    format!("{} of {}", thousands(part), thousands(all))
 }
 
 /// The tests by name; a group such as `web.cookie` represents all its tests of the scan (`all`).

@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Shared, Stamp};
+use crate::text::thousands;
 
 /// The path of the nodes, beside that of the API v2.
 pub const NODES_ROOT: &str = "/scandeck/v1/nodes";
@@ -50,12 +51,14 @@ impl NodeState {
 
     /// When it last renewed its claims: `4 s ago`.
     pub fn seen(&self) -> String {
-        format!("{} s ago", self.seconds_since_beat)
+        let seconds = thousands(self.seconds_since_beat.unsigned_abs());
+        format!("{seconds} s ago")
     }
 
     /// The difference of its clock: `+250 ms`.
     pub fn clock(&self) -> String {
-        format!("{:+} ms", self.clock_ahead_ms)
+        let sign = if self.clock_ahead_ms < 0 { '-' } else { '+' };
+        format!("{sign}{} ms", thousands(self.clock_ahead_ms.unsigned_abs()))
     }
 }
 
@@ -95,6 +98,18 @@ const NOTE_MIDDLE: &str = " by the worker ";
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn difference_of_a_clock_has_its_sign_and_groups_thousands() {
+        let words = [-4, 0, 2_500].map(|clock_ahead_ms| {
+            let node = NodeState {
+                clock_ahead_ms,
+                ..NodeState::default()
+            };
+            node.clock()
+        });
+        assert_eq!(words, ["-4 ms", "+0 ms", "+2,500 ms"]);
+    }
 
     #[test]
     fn place_is_read_from_the_note_that_names_the_worker() {

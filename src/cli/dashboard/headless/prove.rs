@@ -17,7 +17,7 @@ use super::rows::FindingRows;
 use super::{HeadlessSession, decisions, exit, explain};
 use crate::cli::error::CliError;
 use crate::cli::stdio;
-use scandeck_client::{ProofScope, send_proof};
+use scandeck_client::{Error, ErrorKind, ProofScope, check_proof, send_proof};
 use scandeck_dashboard::config::Environment;
 use scandeck_dashboard::runtime::local::proof_scope;
 use scandeck_domain::export::ExportRow;
@@ -124,6 +124,16 @@ fn scope(allow_active: bool) -> anyhow::Result<ProofScope> {
     Ok(scope.map_err(|error| CliError::new(&error, error.hint()))?)
 }
 
+/// Whether the scope allows the target, but no payload.
+fn is_of_payload(error: &Error, request: &ProofRequest, scope: &ProofScope) -> bool {
+    let without = ProofRequest {
+        has_payload: false,
+        ..request.clone()
+    };
+    let is_forbidden = request.has_payload && error.kind == ErrorKind::Forbidden;
+    is_forbidden && check_proof(&without, scope).is_ok()
+}
+
 async fn prove(
     row: &ExportRow,
     send: &[String],
@@ -134,13 +144,11 @@ async fn prove(
     let evidence = &texts.vuln_evidence;
     let request = ProofRequest::plan(evidence, row.tool.map(Tool), send)
         .map_err(|refusal| UnsentProof::with_curl(refusal.as_str(), &refusal.reason(), evidence))?;
-    let received =
-        send_proof(&request, scope)
-            .await
-            .map_err(|error| match request.has_payload {
-                true => UnsentProof::with_curl(ProofRefusal::Payload.as_str(), &error, evidence),
-                false => UnsentProof::new("not_sent", &error),
-            })?;
+    let received = send_proof(&request, scope).await;
+    let received = received.map_err(|error| match is_of_payload(&error, &request, scope) {
+        true => UnsentProof::with_curl(ProofRefusal::Payload.as_str(), &error, evidence),
+        false => UnsentProof::new("not_sent", &error),
+    })?;
     let was_sent = match &received {
         Ok(_) => true,
         Err(missing) => missing.was_sent,

@@ -21,7 +21,7 @@ pub(crate) fn handle_findings_read(
     match (purpose, unreadable) {
         (FindingUse::Show, _) => model.findings.shown.take(read),
         (FindingUse::Why(issue), _) => explain::show(model, issue, &read),
-        (FindingUse::Prove(issue), _) => proof::ask(model, issue, &read),
+        (FindingUse::Prove(issue), _) => proof::plan(model, issue, &read, effects),
         (_, Some(problem)) => model.notify_problem("texts of the finding not read", &problem),
         (FindingUse::Difference, None) => show_difference_of(model, &read),
         (

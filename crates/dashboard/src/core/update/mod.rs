@@ -72,6 +72,7 @@ use crate::core::{Msg, commands};
 use crate::model::{Modal, Model, SEEN_AFTER};
 use crate::text::DetailSubject;
 use crate::{activity, chains, findings, payloads, scans};
+use scandeck_domain::problem::Problem;
 use scandeck_wire::contract::{Scan, ScanId, Shared};
 use std::time::Duration;
 
@@ -175,8 +176,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, effects),
-        Msg::Exported(Ok(saved)) => notify_exported(model, &saved),
-        Msg::Exported(Err(problem)) => answers::handle_saved(model, Err(problem), effects),
+        Msg::Exported(result) => handle_exported(model, result, effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
@@ -218,6 +218,9 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::FindingsRead(purpose, read) => {
             findings_read::handle_findings_read(model, purpose, read, effects)
         }
+        Msg::ProofChecked(planned, checked) => {
+            findings::proof::keys::handle_checked(model, *planned, checked);
+        }
         Msg::Chained(made) => chains::keys::handle_chained(model, *made),
         Msg::CapturesRead {
             purpose,
@@ -225,6 +228,21 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
             problem,
         } => captures_read::handle_captures_read(model, purpose, captures, problem, effects),
         Msg::Wake => {}
+    }
+}
+
+/// The beginning of the notice while an export is written.
+const SAVING: &str = "saving ";
+
+fn handle_exported(
+    model: &mut Model,
+    result: Result<SavedExport, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    model.overlay.notices.remove_starting(&[SAVING]);
+    match result {
+        Ok(saved) => notify_exported(model, &saved),
+        Err(problem) => answers::handle_saved(model, Err(problem), effects),
     }
 }
 
@@ -319,6 +337,13 @@ impl Model {
     /// Shows a notice.
     pub(crate) fn notify(&mut self, tone: Tone, text: impl Into<String>) {
         self.overlay.notices.notify(self.now.mono, tone, text);
+    }
+
+    /// Shows that an export is written, which may take seconds, until it is saved.
+    pub(crate) fn notify_saving(&mut self, name: &str) {
+        let text = format!("{SAVING}{name}");
+        let notices = &mut self.overlay.notices;
+        notices.notify_until_seen(self.now.mono, Tone::Plain, text);
     }
 
     /// When the shown detail will count as seen, if it does not yet.

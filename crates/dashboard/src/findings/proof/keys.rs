@@ -6,12 +6,14 @@ use crate::findings::explain::keys::{open_issue, texts_of};
 use crate::input::{Action, Context, CopyAction, ItemAction};
 use crate::model::Model;
 use crate::prompts::{Prompt, Then};
+use scandeck_domain::problem::Problem;
 use scandeck_domain::proof::{ExpectedAnswer, FindingProof, ProofRefusal, ProofRequest};
 use scandeck_domain::triage::{Change, Issue, IssueId, Subject};
 use scandeck_wire::contract::Tool;
 use std::slice;
 
-/// `P`: asks before the request of the selected finding is sent. Texts in files are read first.
+/// `P`: asks before the request of the selected finding is sent. Texts in files and the scope file
+/// are read first.
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     if !matches!(model.navigation.focus.pane, Pane::Findings | Pane::Board) {
         return model.notify_no_effect(Action::Item(ItemAction::Prove));
@@ -25,13 +27,18 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     let purpose = FindingUse::Prove(issue.id);
     if !model.must_read_findings(purpose, slice::from_ref(&issue.finding), effects) {
-        ask(model, issue.id, &[]);
+        plan(model, issue.id, &[], effects);
     }
 }
 
-/// Opens the prompt, or says why the request is not sent. `read`: the texts that were read from
-/// files.
-pub(crate) fn ask(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
+/// Requests the check of the scope, or says why the request is not sent. `read`: the texts that
+/// were read from files.
+pub(crate) fn plan(
+    model: &mut Model,
+    id: IssueId,
+    read: &[ReadFinding],
+    effects: &mut Vec<Effect>,
+) {
     let issue = model.data.findings.value().and_then(|all| all.get(id));
     let Some(issue) = issue.cloned() else {
         return model.notify(Tone::Plain, "this finding is no longer listed");
@@ -41,23 +48,36 @@ pub(crate) fn ask(model: &mut Model, id: IssueId, read: &[ReadFinding]) {
         Err(problem) => return model.notify(Tone::Bad, format!("evidence not read: {problem}")),
     };
     let evidence = &texts.vuln_evidence;
-    let allow_active = model.session.allow_active;
     match ProofRequest::plan(evidence, tool_of(model, &issue), &[]) {
-        Ok(request) if request.has_payload && !allow_active => {
-            refuse(model, ProofRefusal::Payload);
-        }
-        Ok(request) => {
-            let planned = PlannedProof {
-                issue: id,
-                subject: Subject::Finding(issue.identity.clone()),
-                workspace: model.workspace_name(),
-                request,
-                expected: ExpectedAnswer::of(evidence),
-                allow_active,
-            };
-            model.open_prompt(question(planned));
-        }
+        Ok(request) => effects.push(Effect::CheckProof(Box::new(PlannedProof {
+            issue: id,
+            subject: Subject::Finding(issue.identity.clone()),
+            workspace: model.workspace_name(),
+            request,
+            expected: ExpectedAnswer::of(evidence),
+            allow_active: model.session.allow_active,
+        }))),
         Err(refusal) => refuse(model, refusal),
+    }
+}
+
+/// Opens the prompt, or says which permission is missing.
+pub(crate) fn handle_checked(
+    model: &mut Model,
+    planned: PlannedProof,
+    checked: Result<(), Problem>,
+) {
+    match checked {
+        // A key that is meant for another box must not answer the prompt.
+        Ok(()) if !model.overlay.modals.is_empty() => {
+            model.notify(Tone::Plain, "not sent: another window is open");
+        }
+        Ok(()) => model.open_prompt(question(planned)),
+        Err(problem) => {
+            let copy = curl_key(model);
+            let words = format!("not sent: {problem} · {copy} copies a curl command");
+            model.notify(Tone::Bad, words);
+        }
     }
 }
 
@@ -69,15 +89,18 @@ fn tool_of(model: &Model, issue: &Issue) -> Option<Tool> {
 
 fn refuse(model: &mut Model, refusal: ProofRefusal) {
     let reason = refusal.reason();
-    let copy = model.key_label(Context::Copy, Action::Copy(CopyAction::Curl));
     let words = match refusal {
         ProofRefusal::NoRequest => format!("nothing to send: {reason}"),
-        ProofRefusal::Payload => format!(
-            "not sent: {reason} · restart with `--allow-active` · {copy} copies a curl command"
+        _ => format!(
+            "not sent: {reason} · {} copies a curl command",
+            curl_key(model)
         ),
-        _ => format!("not sent: {reason} · {copy} copies a curl command"),
     };
     model.notify(Tone::Plain, words);
+}
+
+fn curl_key(model: &Model) -> String {
+    model.key_label(Context::Copy, Action::Copy(CopyAction::Curl))
 }
 
 /// The request with everything that is sent.
@@ -85,9 +108,11 @@ fn question(planned: PlannedProof) -> Prompt {
     let about = planned.request.to_string();
     let headers = planned.request.shown_headers();
     let left_out = planned.request.left_out.join(", ");
-    let needed = match planned.request.has_payload {
-        true => "The request may carry a payload: sent only if the scope entry is `active`.",
-        false => "Sent only if the local scope allows the target.",
+    let permission = match planned.request.has_payload {
+        true => {
+            "The request may carry a payload, which the `active` scope entry of this target permits."
+        }
+        false => "The local scope allows the target.",
     };
     let jobs = vec![Job::new(about.clone(), Call::Prove(Box::new(planned)))];
     let verb = "send again";
@@ -103,7 +128,7 @@ fn question(planned: PlannedProof) -> Prompt {
         prompt = prompt.with_line(format!("Without {left_out}."));
     }
     prompt
-        .with_line(needed)
+        .with_line(permission)
         .with_line("Redirects are not followed.")
 }
 

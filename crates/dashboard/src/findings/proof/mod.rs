@@ -2,8 +2,9 @@
 //! whether the finding is still there.
 //!
 //! ```text
-//!   key ─► texts of the finding (Effect::ReadFindings) ─► ProofRequest ─► prompt with method, URL and headers
-//!                                                             └─► refused: the reason
+//!   key ─► texts of the finding (Effect::ReadFindings) ─► ProofRequest ─► scope file (Effect::CheckProof)
+//!                                                             └─► refused: the reason ◄──┤
+//!                                        prompt with method, URL and headers ◄───────────┘
 //!   enter ─► Call::Prove ─► FindingProof ─► event of the decisions, explanation with both answers
 //! ```
 

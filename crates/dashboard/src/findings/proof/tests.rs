@@ -1,6 +1,7 @@
 //! A proof, from the key to the verdict.
 
 use crate::base::Snapshot;
+use crate::core::Msg;
 use crate::testing::{
     Call, CallAnswer, Effect, Modal, Problem, TestDashboard, Ticket, finding, table,
 };
@@ -122,31 +123,44 @@ fn request_that_writes_is_refused_with_the_key_of_its_command() {
 }
 
 #[test]
-fn payload_needs_the_flag_of_the_person_and_the_prompt_names_the_other_permission() {
-    let attack = "GET http://t1.acme.test/?q=%3Cb%3E";
-    let mut without = app(attack);
-    assert_eq!(without.calls("P"), []);
-    assert!(
-        without.notices().contains("start with `--allow-active`")
-            && without.notices().contains("copies a curl command"),
-        "{}",
-        without.notices()
-    );
-    let mut with = app(attack);
-    with.model.session.allow_active = true;
-    with.keys("P");
-    let lines = with.prompt().lines.clone();
+fn scope_is_checked_with_the_flag_of_the_person_before_the_prompt() {
+    let mut app = app("GET http://t1.acme.test/?q=%3Cb%3E");
+    app.model.session.allow_active = true;
+    app.keys("P");
+    let lines = app.prompt().lines.clone();
     assert!(
         lines
             .iter()
-            .any(|line| line.contains("scope entry is `active`")),
+            .any(|line| line.contains("an `active` scope entry")),
         "{lines:?}"
     );
-    let sent = with.calls("enter");
+    let sent = app.calls("enter");
+    let [(_, Call::Prove(planned))] = &sent[..] else {
+        panic!("{sent:?}")
+    };
+    assert!(planned.allow_active);
+}
+
+#[test]
+fn missing_permission_opens_no_prompt_and_neither_does_another_window() {
+    let mut app = app(EXPOSED);
+    let sent = sent(&mut app);
+    let [(_, Call::Prove(planned))] = &sent[..] else {
+        panic!("{sent:?}")
+    };
+    let refused = Problem::local("no scope entry with `active` covers t1.acme.test");
+    app.send(Msg::ProofChecked(planned.clone(), Err(refused)));
+    let notices = app.notices();
     assert!(
-        matches!(&sent[..], [(_, Call::Prove(planned))] if planned.allow_active),
-        "{sent:?}"
+        notices.contains("not sent: no scope entry with `active`")
+            && notices.contains("copies a curl command"),
+        "{notices}"
     );
+    assert!(app.model.overlay.modals.is_empty());
+    app.keys(":");
+    app.send(Msg::ProofChecked(planned.clone(), Ok(())));
+    assert!(app.notices().contains("another window is open"));
+    assert!(matches!(&app.model.overlay.modals[..], [Modal::Command(_)]));
 }
 
 #[test]

@@ -11,7 +11,7 @@ const DEPTHS: [&str; 4] = ["0", "1", "2", "3"];
 const PORTS: [&str; 3] = ["most common", "range", "list"];
 const NO_PROFILE: usize = 0;
 
-/// What is scanned, with which tool, and how its parameters are given.
+/// The targets, the tool, and the form of its parameters.
 pub(super) fn target_fields(
     sets: impl Iterator<Item = String>,
     profiles: &[ScanProfile],

@@ -92,7 +92,7 @@ pub(super) fn problem(form: &Form) -> Option<FieldProblem> {
     is_missing.then(|| (FieldId::VpnUuid, format!("{noun} is required")))
 }
 
-/// What becomes of a scan from a place without workers.
+/// The warning before a scan from a place without workers, which would fail.
 pub(super) fn warning(form: &Form) -> Option<String> {
     let place = chosen(form).filter(|place| place.workers == 0)?;
     let name = &place.name;

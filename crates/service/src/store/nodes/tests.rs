@@ -382,7 +382,7 @@ async fn polls_of_empty_queues_do_not_wait_for_a_write() {
         assert!(delivery.unwrap().is_none());
     };
     // A poll that waits for the lock of writes ends after two seconds or more.
-    let polled = tokio::time::timeout(Duration::from_millis(1500), polls).await;
+    let polled = timeout(Duration::from_millis(1500), polls).await;
     assert!(polled.is_ok());
     drop(write);
 }

@@ -1,5 +1,5 @@
-//! What imported scans changed at targets that were there before: findings that are new, reappeared
-//! or absent.
+//! The changes by imported scans at targets that were there before: findings that are new,
+//! reappeared or absent.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ use super::stored_file::{SHOWN_SCANS, StoredFile};
 use scandeck_domain::triage::{FindingFacts, ScanChanges};
 use scandeck_wire::contract::import::ImportedScan;
 use scandeck_wire::contract::{ScanId, TargetId};
+use scandeck_wire::text::thousands;
 
 /// Imported findings that are compared at most, because it needs all findings of their targets.
 const MOST_COMPARED: i64 = 10_000;
 
-/// What a scan changed, compared with the scan before it.
+/// The changes by a scan, compared with the scan before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ImportChanges {
     scan_id: ScanId,
@@ -48,7 +49,7 @@ impl ImportChanges {
         ];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts
-            .map(|(count, word)| format!("{count} {word}"))
+            .map(|(count, word)| format!("{} {word}", thousands(count as u64)))
             .collect();
         format!("scan {}: {}", self.scan_id, counts.join(", "))
     }

@@ -30,7 +30,7 @@ use scandeck_wire::text::{io_cause, plural};
 const OTHER_TOOL: i64 = 2;
 /// Findings of one request.
 const BATCH: usize = 100;
-/// What the form lacks of findings that cannot be sent.
+/// The name of the missing data of findings that cannot be sent.
 const WITHOUT_TARGET: &str = "findings without a target";
 
 /// A file and the findings that were sent.
