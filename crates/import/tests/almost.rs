@@ -64,6 +64,22 @@ fn errors_in_json_are_repaired() {
 }
 
 #[test]
+fn damage_is_not_repaired() {
+    let (first, second) = (testssl_row("a", "x"), testssl_row("b", "y"));
+    for list in [
+        format!("[{first},{second}"),
+        format!("[{first}, {second}] done"),
+        format!("[{first}, \0\0\0\0 {second}]"),
+        format!("[{first},{}]", testssl_row("b", "\0\0\0\0")),
+    ] {
+        let read = import(list.as_bytes());
+        assert!(read.summary.damage.is_some(), "{list}");
+        assert!(read.ids().contains(&"testssl:a"), "{list}");
+        assert!(read.summary.coverage.is_empty(), "{list}");
+    }
+}
+
+#[test]
 fn last_member_of_a_name_counts_and_null_is_no_value() {
     let twice = NUCLEI.replacen('{', r#"{"template-id":"other","#, 1);
     assert_eq!(complete(&twice, 1).ids(), ["nuclei:a"]);
