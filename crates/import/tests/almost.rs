@@ -108,11 +108,17 @@ fn lines_before_the_results_are_passed_over() {
         ("sep=,\r\n", "nessus.csv"),
     ] {
         let plain = import(&sample(name));
-        let read = import(&[before.as_bytes(), &sample(name)].concat());
+        let bytes = [before.as_bytes(), &sample(name)].concat();
+        let read = import(&bytes);
         assert_eq!(read.entries, plain.entries, "{name}");
         assert_eq!(read.summary.coverage, plain.summary.coverage, "{name}");
         let noise = read.summary.skipped_count() - plain.summary.skipped_count();
         assert_eq!(noise, 1, "{name}: {:?}", read.skipped());
+        let format = plain.summary.format.map(|format| format.name);
+        let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
+        let limits = ImportLimits::default();
+        let named = scandeck_import::read(&bytes[..], format, &limits, &mut sink).unwrap();
+        assert_eq!(named[0].entries, plain.summary.entries, "{name}");
     }
     let other = "<html>\n<issues burpVersion=\"1\"/>\n</html>";
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
@@ -279,6 +285,7 @@ fn unaffected_versions_and_aborted_scans_are_no_findings() {
     let aborted = r#"{"banner":{"version":"3.8"},"scan_aborted":"The url supplied is down"}"#;
     let read = complete(aborted, 0);
     assert_eq!(read.skipped(), [("scan was aborted before its end", 1)]);
+    assert!(read.summary.uncompleted.contains("wpscan:"));
     let old = r#"{"version":"1.0.0","runs":[{"tool":{"name":"T"},"results":[{"ruleId":"r","message":"m"}]}]}"#;
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
     let read = scandeck_import::read(old.as_bytes(), None, &ImportLimits::default(), &mut sink);

@@ -73,7 +73,7 @@ fn require_known_format(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), C
         line["entry"]["data"]["format"].as_u64()
     });
     match number {
-        Some(number) if number > VERSION.into() => Err(CaseFault::Newer(number)),
+        Some(number) if number > u64::from(VERSION) => Err(CaseFault::Newer(number)),
         _ => Ok(()),
     }
 }

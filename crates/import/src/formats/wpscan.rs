@@ -141,7 +141,11 @@ impl JsonReader for WpscanJson<'_, '_> {
             "target_ip" => self.ip = scalar(),
             "target_url" => self.place = TargetPlace::of_url(&scalar()),
             "interesting_findings/*" => return self.add_finding(raw),
-            "scan_aborted" => self.run.skip("scan was aborted before its end"),
+            "scan_aborted" => {
+                self.run.skip("scan was aborted before its end");
+                // Of every class.
+                self.run.uncompleted("wpscan:".to_owned());
+            }
             _ if raw == "null" => {}
             "version" => return self.add_software("WordPress", raw),
             path => {
