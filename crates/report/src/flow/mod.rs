@@ -10,8 +10,6 @@
 mod appendix;
 mod chapter;
 mod grid;
-#[cfg(test)]
-mod tests;
 
 use super::RenderError;
 use super::logo::Logo;
@@ -457,3 +455,6 @@ fn walk_methodology(view: &View<'_>, outline: &Outline, each: Each<'_>) -> Resul
     }
     grid.pass(each)
 }
+
+#[cfg(test)]
+mod tests;
