@@ -184,8 +184,11 @@ fn order_of_members_changes_nothing() {
     }
     assert!(compared > 10);
     let site = json!({"site": [{"alerts": [{"pluginid": "1", "name": "n"}], "@name": "https://shop.test"}]});
-    let entry = complete(&site.to_string(), 1).entries.remove(0);
-    assert_eq!(entry.target.unwrap().name, "https://shop.test");
+    let scan = json!({"Generated": "", "Vulnerabilities": [{"Name": "n", "LookupId": "1"}], "Target": {"Url": "https://shop.test"}});
+    for document in [site, scan] {
+        let entry = complete(&document.to_string(), 1).entries.remove(0);
+        assert_eq!(entry.target.unwrap().name, "https://shop.test");
+    }
 }
 
 #[test]
