@@ -115,6 +115,7 @@ fn port_that_is_in_the_place_is_no_detail() {
     for (at, found) in input.findings.iter_mut().enumerate() {
         found.finding.port = 8080 + at as i64;
         found.finding.protocol = "tcp".into();
+        found.finding.service = "http".into();
         found.finding.name = format!("Open port: {}/tcp http", found.finding.port).into();
         found.finding.vuln_id = "port".into();
         found.finding.risk_level = Risk::Info;
@@ -122,9 +123,16 @@ fn port_that_is_in_the_place_is_no_detail() {
     let all = outline(&input, 100);
     assert!(all.contains(&"No.|Target|Found: 3".to_owned()), "{all:#?}");
     assert!(
-        all.contains(&"##1.1 api.test 8082/tcp".to_owned()),
+        all.contains(&"##1.1 api.test 8082/tcp http".to_owned()),
         "{all:#?}"
     );
+    for found in &mut input.findings {
+        let version = found.finding.port;
+        found.finding.name = format!("{} nginx {version}", found.finding.name).into();
+    }
+    let all = outline(&input, 100);
+    let places = "No.|Target|Detail|Found: 3".to_owned();
+    assert!(all.contains(&places), "{all:#?}");
 }
 
 #[test]
