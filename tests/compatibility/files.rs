@@ -23,7 +23,7 @@ async fn sealed_case_is_verified_and_shown() {
     }
 }
 
-/// A finding that was absent is skipped with its reason, or imported: a format may not tell.
+/// An absent finding is skipped with its reason, or imported from a format without presence.
 #[tokio::test(flavor = "multi_thread")]
 async fn exported_findings_are_imported() {
     let home = Home::with_fixture();

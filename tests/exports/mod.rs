@@ -644,7 +644,7 @@ fn markdown_lists_decisions_open_findings_and_missing_reasons() {
 }
 
 #[test]
-fn markdown_tells_findings_of_one_target_apart() {
+fn markdown_distinguishes_findings_of_one_target() {
     let at = |number: i64, path: &str| {
         let base = row(number, Verdict::Open, None);
         let url = format!("http://shop.test{path}");

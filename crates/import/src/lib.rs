@@ -175,14 +175,15 @@ fn read_member(
         format,
         head,
         start,
-    } = match named {
-        Some(format) => RecognisedHead {
+    } = match (formats::recognise(first, named), named) {
+        (Some(recognised), _) => recognised,
+        (None, Some(format)) => RecognisedHead {
             format,
             head: FileHead::of(first),
             start: 0,
         },
-        None if first.trim().is_empty() => return Err(ImportError::Empty),
-        None => formats::recognise(first).ok_or(ImportError::Unknown)?,
+        (None, None) if first.trim().is_empty() => return Err(ImportError::Empty),
+        (None, None) => return Err(ImportError::Unknown),
     };
     input.pass(start);
     sink.begin(format, member.name.as_deref());

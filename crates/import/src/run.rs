@@ -43,7 +43,7 @@ pub struct ImportSummary {
     pub skipped: Vec<SkippedEntries>,
     /// Beginnings of classes whose tests the tool did not complete, where the file names them.
     pub uncompleted: BTreeSet<String>,
-    /// Why the file was not read to its end; the coverage is empty then.
+    /// Why the file was not read to its end, or ends before its scan did; the coverage is empty then.
     pub damage: Option<String>,
     /// The sink ended the import.
     pub is_stopped: bool,

@@ -64,6 +64,22 @@ fn errors_in_json_are_repaired() {
 }
 
 #[test]
+fn damage_is_not_repaired() {
+    let (first, second) = (testssl_row("a", "x"), testssl_row("b", "y"));
+    for list in [
+        format!("[{first},{second}"),
+        format!("[{first}, {second}] done"),
+        format!("[{first}, \0\0\0\0 {second}]"),
+        format!("[{first},{}]", testssl_row("b", "\0\0\0\0")),
+    ] {
+        let read = import(list.as_bytes());
+        assert!(read.summary.damage.is_some(), "{list}");
+        assert!(read.ids().contains(&"testssl:a"), "{list}");
+        assert!(read.summary.coverage.is_empty(), "{list}");
+    }
+}
+
+#[test]
 fn last_member_of_a_name_counts_and_null_is_no_value() {
     let twice = NUCLEI.replacen('{', r#"{"template-id":"other","#, 1);
     assert_eq!(complete(&twice, 1).ids(), ["nuclei:a"]);
@@ -92,11 +108,17 @@ fn lines_before_the_results_are_passed_over() {
         ("sep=,\r\n", "nessus.csv"),
     ] {
         let plain = import(&sample(name));
-        let read = import(&[before.as_bytes(), &sample(name)].concat());
+        let bytes = [before.as_bytes(), &sample(name)].concat();
+        let read = import(&bytes);
         assert_eq!(read.entries, plain.entries, "{name}");
         assert_eq!(read.summary.coverage, plain.summary.coverage, "{name}");
         let noise = read.summary.skipped_count() - plain.summary.skipped_count();
         assert_eq!(noise, 1, "{name}: {:?}", read.skipped());
+        let format = plain.summary.format.map(|format| format.name);
+        let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
+        let limits = ImportLimits::default();
+        let named = scandeck_import::read(&bytes[..], format, &limits, &mut sink).unwrap();
+        assert_eq!(named[0].entries, plain.summary.entries, "{name}");
     }
     let other = "<html>\n<issues burpVersion=\"1\"/>\n</html>";
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
@@ -162,8 +184,11 @@ fn order_of_members_changes_nothing() {
     }
     assert!(compared > 10);
     let site = json!({"site": [{"alerts": [{"pluginid": "1", "name": "n"}], "@name": "https://shop.test"}]});
-    let entry = complete(&site.to_string(), 1).entries.remove(0);
-    assert_eq!(entry.target.unwrap().name, "https://shop.test");
+    let scan = json!({"Generated": "", "Vulnerabilities": [{"Name": "n", "LookupId": "1"}], "Target": {"Url": "https://shop.test"}});
+    for document in [site, scan] {
+        let entry = complete(&document.to_string(), 1).entries.remove(0);
+        assert_eq!(entry.target.unwrap().name, "https://shop.test");
+    }
 }
 
 #[test]
@@ -261,8 +286,10 @@ fn unaffected_versions_and_aborted_scans_are_no_findings() {
     let xml = r#"<bom xmlns="http://cyclonedx.org/schema/bom/1.4"><vulnerabilities><vulnerability><id>CVE-2020-0001</id><affects><target><ref>a</ref><versions><version><version>2</version><status>unaffected</status></version></versions></target></affects></vulnerability></vulnerabilities></bom>"#;
     complete(xml, 0);
     let aborted = r#"{"banner":{"version":"3.8"},"scan_aborted":"The url supplied is down"}"#;
-    let read = complete(aborted, 0);
-    assert_eq!(read.skipped(), [("scan was aborted before its end", 1)]);
+    let read = import(aborted.as_bytes());
+    let damage = Some("the scan was aborted before its end");
+    assert_eq!(read.summary.damage.as_deref(), damage);
+    assert!(read.entries.is_empty());
     let old = r#"{"version":"1.0.0","runs":[{"tool":{"name":"T"},"results":[{"ruleId":"r","message":"m"}]}]}"#;
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
     let read = scandeck_import::read(old.as_bytes(), None, &ImportLimits::default(), &mut sink);

@@ -322,6 +322,26 @@ fn limits_end_a_file_and_say_so() {
 }
 
 #[test]
+fn limit_of_an_entry_counts_each_object_of_a_list() {
+    let limits = ImportLimits {
+        entry_bytes: 1_000,
+        ..ImportLimits::default()
+    };
+    let row = |text: &str| {
+        format!(
+            r#"{{"id":"a","ip":"shop.test/192.0.2.1","port":"443","severity":"LOW","finding":"{text}"}}"#
+        )
+    };
+    let damage = |list: &[String]| {
+        let text = format!("[{}]", list.join(","));
+        count(text.as_bytes(), &limits).unwrap().remove(0).damage
+    };
+    assert_eq!(damage(&vec![row("x"); 300]), None);
+    let long = damage(&[row("x"), row(&"x".repeat(20_000))]).unwrap();
+    assert!(long.contains("an entry has more"), "{long}");
+}
+
+#[test]
 fn sink_that_breaks_ends_the_import() {
     let mut seen = 0;
     let mut sink = |_: ImportEntry| {

@@ -1,4 +1,5 @@
-//! Reports: arranges findings and renders them as a file. Data in, bytes out.
+//! Reports: arranges findings and renders them as a file. Data in, bytes out; for scripts that no
+//! embedded font has, a PDF uses the fonts of this machine.
 //!
 //! ```text
 //!   ReportData ─┐

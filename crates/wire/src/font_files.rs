@@ -76,14 +76,17 @@ fn collect(directory: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
     };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+    for entry in entries.filter_map(Result::ok) {
         if found.len() >= FILES {
             return;
         }
-        if is_font(&path) {
-            found.push(path);
-        } else if depth > 0 && path.is_dir() {
+        let path = entry.path();
+        // Links to directories are not followed, because they may lead back.
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && depth > 0 {
             collect(&path, depth - 1, found);
+        } else if !is_directory && is_font(&path) {
+            found.push(path);
         }
     }
 }
@@ -111,6 +114,7 @@ mod tests {
         for name in names {
             fs::write(below.join(name), name).unwrap();
         }
+        std::os::unix::fs::symlink(directory.path(), below.join("back")).unwrap();
         let found = paths(&[directory.path().to_owned(), below.join("missing")]);
         assert_eq!(found, [2, 1, 0].map(|at| below.join(names[at])));
     }

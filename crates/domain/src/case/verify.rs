@@ -73,7 +73,7 @@ fn require_known_format(archive: &mut ZipArchive<Cursor<&[u8]>>) -> Result<(), C
         line["entry"]["data"]["format"].as_u64()
     });
     match number {
-        Some(number) if number > VERSION.into() => Err(CaseFault::Newer(number)),
+        Some(number) if number > u64::from(VERSION) => Err(CaseFault::Newer(number)),
         _ => Ok(()),
     }
 }
@@ -128,8 +128,8 @@ impl CaseFiles {
         let mut end = 0;
         let mut read = |name: &str| {
             let member = archive.by_name(name).map_err(|error| no_case(&error))?;
-            if member.header_start() != end {
-                return Err(no_case(&"the archive has data between its files"));
+            if member.header_start() != end || !member.comment().is_empty() {
+                return Err(no_case(&"the archive has data beside its files"));
             }
             end = member.data_start().unwrap_or_default() + member.compressed_size();
             let mut bytes = Vec::new();
@@ -375,7 +375,15 @@ mod tests {
         let at = with_comment.len() - 2;
         with_comment[at] = 4;
         with_comment.extend(b"data");
-        for file in [after, with_comment, with_two_pages()] {
+        // The last record of the directory gets a comment.
+        let mut with_file_comment = case.file.clone();
+        let end = with_file_comment.len() - END;
+        let record = end - 46 - PAGE.len();
+        assert_eq!(with_file_comment[record..][..4], *b"PK\x01\x02");
+        with_file_comment[record + 32] = 4;
+        with_file_comment[end + 12] += 4;
+        with_file_comment.splice(end..end, *b"data");
+        for file in [after, with_comment, with_file_comment, with_two_pages()] {
             assert!(matches!(verify(&file), Err(CaseFault::NoCase(_))));
         }
         let empty = archive(&[(TIMELINE, ""), (PAGE, "")]);

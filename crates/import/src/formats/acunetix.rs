@@ -168,6 +168,13 @@ impl JsonReader for AcunetixJson<'_, '_> {
         }
     }
 
+    fn first(&self, path: &str) -> &'static [&'static str] {
+        match path {
+            "" => &["Target"],
+            _ => &[],
+        }
+    }
+
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
         match path {
             "Target/Url" => self.target = json::scalar(raw),

@@ -130,13 +130,15 @@ pub struct RecognisedHead {
     pub start: usize,
 }
 
-/// The format that recognises the file, else its part behind messages.
-pub fn recognise(text: &str) -> Option<RecognisedHead> {
+/// The format that recognises the file, else its part behind messages; only the named one if there
+/// is one.
+pub fn recognise(text: &str, named: Option<&ImportFormat>) -> Option<RecognisedHead> {
+    let is_meant = |format: &ImportFormat| named.is_none_or(|one| one.name == format.name);
     let mut starts = std::iter::once(0).chain(later_starts(text));
     starts.find_map(|start| {
         let head = FileHead::of(&text[start..]);
         let mut formats = FORMATS.iter();
-        let format = formats.find(|format| format.reader.recognises(&head))?;
+        let format = formats.find(|format| is_meant(format) && format.reader.recognises(&head))?;
         Some(RecognisedHead {
             format,
             head,

@@ -16,6 +16,8 @@ use crate::target::{ImportTarget, TargetPlace};
 
 pub const READER: &dyn FormatReader = &WpscanReader;
 
+const ABORTED: &str = "the scan was aborted before its end";
+
 struct WpscanReader;
 
 impl FormatReader for WpscanReader {
@@ -141,7 +143,8 @@ impl JsonReader for WpscanJson<'_, '_> {
             "target_ip" => self.ip = scalar(),
             "target_url" => self.place = TargetPlace::of_url(&scalar()),
             "interesting_findings/*" => return self.add_finding(raw),
-            "scan_aborted" => self.run.skip("scan was aborted before its end"),
+            // The other members are read: it has the results before.
+            "scan_aborted" => self.run.summary.damage = Some(ABORTED.to_owned()),
             _ if raw == "null" => {}
             "version" => return self.add_software("WordPress", raw),
             path => {

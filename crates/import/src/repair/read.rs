@@ -5,6 +5,9 @@ use std::io::{BufRead, Read, Result as IoResult};
 use super::JsonRepair;
 use crate::input::ImportInput;
 
+/// Bytes that are repaired together; an entry may exceed its limit by them.
+const CHUNK: usize = 4096;
+
 /// The JSON of an input, repaired.
 pub struct RepairedRead<'a, 'b> {
     input: &'a mut ImportInput<'b>,
@@ -32,16 +35,16 @@ impl Read for RepairedRead<'_, '_> {
         while self.at == self.ready.len() && !self.is_end {
             self.ready.clear();
             self.at = 0;
-            match self.input.fill_buf()?.first().copied() {
-                // One by one, so that the limit of an entry counts its own bytes.
-                Some(byte) => {
-                    self.repair.push(byte, &mut self.ready);
-                    self.input.consume(1);
-                }
-                None => {
-                    self.repair.finish(&mut self.ready);
-                    self.is_end = true;
-                }
+            let text = self.input.fill_buf()?;
+            let chunk = &text[..text.len().min(CHUNK)];
+            for byte in chunk {
+                self.repair.push(*byte, &mut self.ready);
+            }
+            let read = chunk.len();
+            self.input.consume(read);
+            if read == 0 {
+                self.repair.finish(&mut self.ready);
+                self.is_end = true;
             }
         }
         let amount = buffer.len().min(self.ready.len() - self.at);

@@ -129,7 +129,7 @@ impl ChapterWalk<'_> {
         }
         // The chapter says what all places have in common.
         grid = grid.without_constant(5).without_constant(4);
-        // One target with several rows: the location tells them apart.
+        // One target with several rows: the location distinguishes them.
         if !is_repeated {
             grid = grid.without(3);
         }

@@ -111,11 +111,9 @@ impl<'a> Fonts<'a> {
         })
     }
 
-    /// Fonts of this machine, after the embedded ones. Words that had boxes are shaped again.
+    /// Adds fonts of this machine after the embedded ones, for words that are shaped from now on.
     pub fn add(&mut self, fonts: &'a [MachineFont]) {
         self.faces.extend(fonts.iter().filter_map(Face::of_machine));
-        self.words = Default::default();
-        self.missing.clear();
     }
 
     /// The characters that became boxes.
@@ -232,7 +230,8 @@ impl<'a> Face<'a> {
         let MachineFont { data, index } = machine_font;
         let font = FontRef::from_index(data, *index).ok()?;
         let pdf = Font::new(Arc::clone(data).into(), *index)?;
-        Some(Self::new(font, pdf))
+        // Lengths are divided by it.
+        (pdf.units_per_em() > 0.0).then(|| Self::new(font, pdf))
     }
 
     fn new(font: FontRef<'a>, pdf: Font) -> Self {
@@ -345,14 +344,19 @@ mod tests {
             index: 0,
         };
         let more = [thai];
-        let mut fonts = Fonts::new().unwrap();
-        fonts.faces[5] = Face::embedded(FONTS[4]).unwrap();
+        let without_thai = || {
+            let mut fonts = Fonts::new().unwrap();
+            fonts.faces[5] = Face::embedded(FONTS[4]).unwrap();
+            fonts
+        };
         let faces = |fonts: &mut Fonts<'_>| -> Vec<usize> {
             let word = fonts.word("a\u{e01}", Style::Regular, false);
             word.runs.iter().map(|run| run.face).collect()
         };
+        let mut fonts = without_thai();
         assert_eq!(faces(&mut fonts), [0, SYMBOLS]);
         assert_eq!(fonts.missing(), &BTreeSet::from(['\u{e01}']));
+        fonts = without_thai();
         fonts.add(&more);
         assert_eq!(faces(&mut fonts), [0, FONTS.len()]);
         assert!(fonts.missing().is_empty());

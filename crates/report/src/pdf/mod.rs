@@ -7,6 +7,8 @@ mod lines;
 mod machine_fonts;
 mod output;
 
+use std::collections::BTreeSet;
+
 use self::fonts::Fonts;
 use self::layout::{Measured, PageLayout};
 use self::output::PdfPages;
@@ -29,27 +31,34 @@ pub(super) fn render(
         in_full: IN_FULL,
         proof: ProofLimit::PAGES,
     };
-    let more;
     let mut fonts = Fonts::new()?;
-    let mut known = measure(&view, limits, &footer, &mut fonts)?;
-    if !fonts.missing().is_empty() {
-        more = machine_fonts::with(fonts.missing(), font_files());
-        if !more.is_empty() {
-            fonts.add(&more);
-            known = measure(&view, limits, &footer, &mut fonts)?;
-        }
-    }
+    let known = measure(&view, limits, &footer, &mut fonts)?;
+    let file = match with_machine_fonts(&view, limits, &footer, fonts.missing()) {
+        Some(file) => file,
+        None => draw(&view, limits, &footer, &mut fonts, &known)?,
+    };
+    Ok(out.write_all(&file)?)
+}
 
-    let mut pages = PdfPages::new(&view);
-    let mut drawing = PageLayout::new(
-        &mut fonts,
-        Some(&mut pages),
-        &known,
-        (&footer, view.words()),
-    );
-    walk(&view, limits, &mut |block| drawing.block(&block))?;
-    drawing.finish()?;
-    Ok(out.write_all(&pages.finish()?)?)
+/// The file with fonts of this machine for the missing characters. None without such fonts, and
+/// with a broken one, which must not cost the report.
+fn with_machine_fonts(
+    view: &View<'_>,
+    limits: FlowLimits,
+    footer: &str,
+    missing: &BTreeSet<char>,
+) -> Option<Vec<u8>> {
+    if missing.is_empty() {
+        return None;
+    }
+    let more = machine_fonts::with(missing, font_files());
+    if more.is_empty() {
+        return None;
+    }
+    let mut fonts = Fonts::new().ok()?;
+    fonts.add(&more);
+    let known = measure(view, limits, footer, &mut fonts).ok()?;
+    draw(view, limits, footer, &mut fonts, &known).ok()
 }
 
 /// The pages of the headings.
@@ -63,4 +72,19 @@ fn measure(
     let mut layout = PageLayout::new(fonts, None, &unknown, (footer, view.words()));
     walk(view, limits, &mut |block| layout.block(&block))?;
     layout.finish()
+}
+
+/// The bytes of the file.
+fn draw(
+    view: &View<'_>,
+    limits: FlowLimits,
+    footer: &str,
+    fonts: &mut Fonts<'_>,
+    known: &Measured,
+) -> Result<Vec<u8>, RenderError> {
+    let mut pages = PdfPages::new(view);
+    let mut layout = PageLayout::new(fonts, Some(&mut pages), known, (footer, view.words()));
+    walk(view, limits, &mut |block| layout.block(&block))?;
+    layout.finish()?;
+    pages.finish()
 }

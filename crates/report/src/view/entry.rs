@@ -348,12 +348,15 @@ fn retest_label(word: &str) -> &str {
     }
 }
 
-/// The detail of a name; empty if it is the port, which is in the place.
+/// The detail of a name without the port and the service, which are in the place.
 fn detail<'a>(given: &'a str, finding: &Finding) -> &'a str {
     let port_name = format!("{}/{}", finding.port, finding.protocol);
-    match finding.port > 0 && given.starts_with(&port_name) {
-        true => "",
-        false => given,
+    let Some(rest) = given.strip_prefix(&port_name).map(str::trim_start) else {
+        return given;
+    };
+    match rest.strip_prefix(finding.service.as_str()) {
+        Some(more) if more.is_empty() || more.starts_with(' ') => more.trim_start(),
+        _ => rest,
     }
 }
 

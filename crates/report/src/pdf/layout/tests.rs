@@ -1,0 +1,57 @@
+//! Where blocks are on pages.
+
+use super::*;
+
+#[test]
+fn short_evidence_is_whole_and_no_few_lines_of_a_longer_one_are_alone() {
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    // Lines of the evidence, lines that fit on the page, and lines on the next page.
+    for (count, room, expected) in [(10, 9, 10), (30, 3, 30), (30, 28, 4), (30, 10, 20)] {
+        let mut fonts = Fonts::new().unwrap();
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        layout.y = BOTTOM - room as f32 * VERBATIM.leading - 1.0;
+        let text = vec!["HTTP/1.1 200 OK"; count].join("\n");
+        layout.block(&Block::Verbatim(&text)).unwrap();
+        let lines = (layout.y - 6.0 - TOP) / VERBATIM.leading;
+        assert_eq!(layout.found.pages, 1);
+        assert_eq!(lines.round() as usize, expected, "{count} {room}");
+    }
+}
+
+#[test]
+fn report_with_boxes_says_what_they_are() {
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let height = |text: &str| {
+        let mut fonts = Fonts::new().unwrap();
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        let block = Block::Paragraph { label: "", text };
+        layout.block(&block).unwrap();
+        let before = layout.y;
+        layout.explain_boxes().unwrap();
+        layout.y - before
+    };
+    assert_eq!(height("password"), 0.0);
+    assert!(height("\u{5bc6}\u{7801}") > SMALL.leading);
+}
+
+#[test]
+fn references_take_the_paragraph_above_them_to_the_next_page() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let links = ["https://a.test/", "https://b.test/"].map(str::to_owned);
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    layout.y = BOTTOM - 25.0;
+    let (label, text) = ("Recommendation", "Remove it.");
+    layout.block(&Block::Paragraph { label, text }).unwrap();
+    assert_eq!(layout.found.pages, 0, "there is room for the paragraph");
+    let others = &[];
+    let links = &links;
+    layout.block(&Block::References { links, others }).unwrap();
+    let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+    let texts = layout.marks.iter().filter(is_text).count();
+    assert_eq!(
+        (layout.found.pages, texts),
+        (1, 4),
+        "recommendation, title and links"
+    );
+}
