@@ -144,7 +144,9 @@ impl JsonReader for WpscanJson<'_, '_> {
             "target_url" => self.place = TargetPlace::of_url(&scalar()),
             "interesting_findings/*" => return self.add_finding(raw),
             // The other members are read: it has the results before.
-            "scan_aborted" => self.run.summary.damage = Some(ABORTED.to_owned()),
+            "scan_aborted" if raw != "null" => {
+                self.run.summary.damage = Some(ABORTED.to_owned());
+            }
             _ if raw == "null" => {}
             "version" => return self.add_software("WordPress", raw),
             path => {
