@@ -35,7 +35,7 @@ pub(super) fn render(
     let known = measure(&view, limits, &footer, &mut fonts)?;
     let file = match with_machine_fonts(&view, limits, &footer, fonts.missing()) {
         Some(file) => file,
-        None => draw(&view, limits, &footer, &mut fonts, &known)?,
+        None => written(&view, limits, &footer, &mut fonts, &known)?,
     };
     Ok(out.write_all(&file)?)
 }
@@ -58,7 +58,7 @@ fn with_machine_fonts(
     let mut fonts = Fonts::new().ok()?;
     fonts.add(&more);
     let known = measure(view, limits, footer, &mut fonts).ok()?;
-    draw(view, limits, footer, &mut fonts, &known).ok()
+    written(view, limits, footer, &mut fonts, &known).ok()
 }
 
 /// The pages of the headings.
@@ -75,7 +75,7 @@ fn measure(
 }
 
 /// The bytes of the file.
-fn draw(
+fn written(
     view: &View<'_>,
     limits: FlowLimits,
     footer: &str,

@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Shared, Stamp};
-use crate::text::thousands;
 
 /// The path of the nodes, beside that of the API v2.
 pub const NODES_ROOT: &str = "/scandeck/v1/nodes";
@@ -51,14 +50,12 @@ impl NodeState {
 
     /// When it last renewed its claims: `4 s ago`.
     pub fn seen(&self) -> String {
-        let seconds = thousands(self.seconds_since_beat.unsigned_abs());
-        format!("{seconds} s ago")
+        format!("{} s ago", self.seconds_since_beat)
     }
 
     /// The difference of its clock: `+250 ms`.
     pub fn clock(&self) -> String {
-        let sign = if self.clock_ahead_ms < 0 { '-' } else { '+' };
-        format!("{sign}{} ms", thousands(self.clock_ahead_ms.unsigned_abs()))
+        format!("{:+} ms", self.clock_ahead_ms)
     }
 }
 
@@ -100,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn difference_of_a_clock_has_its_sign_and_groups_thousands() {
+    fn difference_of_a_clock_has_its_sign() {
         let words = [-4, 0, 2_500].map(|clock_ahead_ms| {
             let node = NodeState {
                 clock_ahead_ms,
@@ -108,7 +105,7 @@ mod tests {
             };
             node.clock()
         });
-        assert_eq!(words, ["-4 ms", "+0 ms", "+2,500 ms"]);
+        assert_eq!(words, ["-4 ms", "+0 ms", "+2500 ms"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A hint only shortens the wait for the next poll: those of a lost connection are lost, and through
-//! a pooler there are none. It would keep `LISTEN` in a session that it gives to others, where sqlx
+//! a pooler there are none. It would keep the subscription in a session that it gives to others, where sqlx
 //! takes a notification for an error.
 
 use std::time::Duration;
