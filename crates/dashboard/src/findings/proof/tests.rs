@@ -128,12 +128,8 @@ fn scope_is_checked_with_the_flag_of_the_person_before_the_prompt() {
     app.model.session.allow_active = true;
     app.keys("P");
     let lines = app.prompt().lines.clone();
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains("an `active` scope entry")),
-        "{lines:?}"
-    );
+    let names_entry = |line: &String| line.contains("the `active` scope entry");
+    assert!(lines.iter().any(names_entry), "{lines:?}");
     let sent = app.calls("enter");
     let [(_, Call::Prove(planned))] = &sent[..] else {
         panic!("{sent:?}")
