@@ -123,7 +123,7 @@ fn port_that_is_in_the_place_is_no_detail() {
     let all = outline(&input, 100);
     assert!(all.contains(&"No.|Target|Found: 3".to_owned()), "{all:#?}");
     assert!(
-        all.contains(&"##1.1 api.test 8082/tcp http".to_owned()),
+        all.contains(&"##1.3 api.test 8082/tcp http".to_owned()),
         "{all:#?}"
     );
     for found in &mut input.findings {

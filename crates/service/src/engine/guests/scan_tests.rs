@@ -210,7 +210,9 @@ async fn other_program_of_the_same_name_is_refused() {
     let lines = "echo 'Usage: httpx [OPTIONS] URL 1.2' >&2; exit 2";
     let result = scan(Tool::HTTPX, "http://127.0.0.1:1/", lines).await;
     assert!(
-        result.failure().contains("another program of this name"),
+        result
+            .failure()
+            .contains("reports no version of httpx: it is damaged or another program"),
         "{:?}",
         result.outcome
     );
