@@ -12,6 +12,9 @@ use scandeck_domain::triage::{Change, Issue, IssueId, Subject};
 use scandeck_wire::contract::Tool;
 use std::slice;
 
+/// Begins the notices about requests that are not sent.
+const NOT_SENT: &str = "not sent: ";
+
 /// `P`: asks before the request of the selected finding is sent. Texts in files and the scope file
 /// are read first.
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
@@ -25,6 +28,8 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     if let Some(why) = model.cannot_decide() {
         return model.notify(Tone::Bad, why);
     }
+    // What an earlier key said may no longer be true.
+    model.overlay.notices.remove_starting(&[NOT_SENT]);
     let purpose = FindingUse::Prove(issue.id);
     if !model.must_read_findings(purpose, slice::from_ref(&issue.finding), effects) {
         plan(model, issue.id, &[], effects);
@@ -70,12 +75,12 @@ pub(crate) fn handle_checked(
     match checked {
         // A key that is meant for another box must not answer the prompt.
         Ok(()) if !model.overlay.modals.is_empty() => {
-            model.notify(Tone::Plain, "not sent: another window is open");
+            model.notify(Tone::Plain, format!("{NOT_SENT}another window is open"));
         }
         Ok(()) => model.open_prompt(question(planned)),
         Err(problem) => {
             let copy = curl_key(model);
-            let words = format!("not sent: {problem} · {copy} copies a curl command");
+            let words = format!("{NOT_SENT}{problem} · {copy} copies a curl command");
             model.notify(Tone::Bad, words);
         }
     }
@@ -92,7 +97,7 @@ fn refuse(model: &mut Model, refusal: ProofRefusal) {
     let words = match refusal {
         ProofRefusal::NoRequest => format!("nothing to send: {reason}"),
         _ => format!(
-            "not sent: {reason} · {} copies a curl command",
+            "{NOT_SENT}{reason} · {} copies a curl command",
             curl_key(model)
         ),
     };

@@ -160,6 +160,20 @@ fn missing_permission_opens_no_prompt_and_neither_does_another_window() {
 }
 
 #[test]
+fn next_key_removes_the_refusal_of_the_last_one() {
+    let mut app = app(EXPOSED);
+    let sent = sent(&mut app);
+    let [(_, Call::Prove(planned))] = &sent[..] else {
+        panic!("{sent:?}")
+    };
+    let refused = Problem::local("no scope entry with `active` covers t1.acme.test");
+    app.send(Msg::ProofChecked(planned.clone(), Err(refused)));
+    assert!(app.notices().contains("not sent: "), "{}", app.notices());
+    app.keys("P");
+    assert!(!app.notices().contains("not sent: "), "{}", app.notices());
+}
+
+#[test]
 fn read_only_session_and_other_panes_send_nothing() {
     let mut elsewhere = app(EXPOSED);
     elsewhere.keys("2 : 'prove' enter");
