@@ -52,8 +52,8 @@ pub struct StartArgs {
     /// Scan the URL as given, even if it redirects
     #[arg(long)]
     scan_original_url: bool,
-    /// VPN profile, or `none`
-    #[arg(long, value_name = "UUID")]
+    /// Place whose workers run the scan, or VPN profile; `none`: the service itself
+    #[arg(long, value_name = "NAME|UUID")]
     vpn_profile: Option<String>,
     /// URL that receives the report when a scan ends. The service makes it, without decisions; on
     /// your own service `scandeck serve --report-template` sets its texts and options
