@@ -145,9 +145,14 @@ async fn beat_on_a_server_waits_for_no_other_write() {
     silence(&one, 10).await;
     // The claims of a silent node end with a write, which fails here.
     silence(&other, 20).await;
-    let writing = other.change().await.unwrap();
-    let beat = beat(&one).await;
-    assert!(beat.has_others && !beat.has_ended_nodes, "{beat:?}");
+    let mut writing = other.change().await.unwrap();
+    // The server ends a write that pauses.
+    let busy = sql("SELECT CAST(1 AS BIGINT) FROM pg_sleep(4)").optional::<i64>(&mut writing);
+    let (beat, written) = tokio::join!(beat(&one), busy);
+    assert!(
+        written.is_ok() && beat.has_others && !beat.has_ended_nodes,
+        "{beat:?}"
+    );
     let nodes = other.nodes().await.unwrap();
     let oldest = nodes.iter().map(|node| node.seconds_since_beat).max();
     assert!(oldest < Some(10), "{nodes:?}");
