@@ -308,7 +308,7 @@ async fn scope_files_are_stored_when_their_nodes_start() {
     let notes = &other.running.notes;
     let has_notice = notes
         .iter()
-        .any(|note| note.contains("1 denial of it added, 1 allowance not"));
+        .any(|note| note.contains("1 denial of the file added, 1 allowance not"));
     assert!(has_notice, "{notes:?}");
     other.stop().await;
     one.stop().await;
