@@ -1,4 +1,4 @@
--- Tells all nodes that a row waits for one of them: a new one, or one whose claim has ended. They would see it with their next
+-- Notifies all nodes that a row waits for one of them: a new one, or one whose claim has ended. They would see it with their next
 -- poll.
 CREATE FUNCTION tell_queue() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
