@@ -335,6 +335,8 @@ mod tests {
         assert!(store.delete_key("w1").await.unwrap());
         let recorded = worker.record(&claim.attempt, &update, now).await;
         assert!(!recorded.unwrap(), "the claim has ended");
+        let waiting = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(waiting.status_name, ScanStatus::Waiting);
         assert_eq!(beat(&store, &report("a", "w1")).await, None);
         assert_eq!(store.unreachable_places().await.unwrap(), ["office"]);
     }
