@@ -9,7 +9,7 @@
 //!
 //! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key
 //! that ends it when the row of the node is deleted: no claim outlives its node, and no statement
-//! can forget one. Its scans wait again ([`delete_rows`]).
+//! can forget one. Its scans wait again (`delete_rows`).
 //!
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
