@@ -449,17 +449,22 @@ async fn begin(
         }
         sql(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
-                output_type = '', output_data = '{}', info = $1 WHERE id = $2",
+                output_type = '', output_data = '{}' WHERE id = $1",
         )
-        .bind(json_lines(&[format!("started again{cause}")]))
         .bind(scan)
         .execute(&mut *change)
         .await?;
     }
+    let notes: Vec<String> = match has_begun {
+        true => vec![format!("started again{cause}")],
+        // A worker names its place itself.
+        false => Vec::new(),
+    };
     // All results are from this attempt, so the scan starts now: the time without a service does
     // not count.
-    sql("UPDATE scans SET status = 'running', started_at = $1 WHERE id = $2")
+    sql("UPDATE scans SET status = 'running', started_at = $1, info = $2 WHERE id = $3")
         .bind(millis(now))
+        .bind(json_lines(&notes))
         .bind(scan)
         .execute(&mut *change)
         .await?;
@@ -567,7 +572,8 @@ async fn with_info(
     Ok(json_lines(&lines))
 }
 
-fn json_lines(lines: &[String]) -> String {
+/// The information lines of a scan, as they are stored.
+pub(super) fn json_lines(lines: &[String]) -> String {
     serde_json::to_string(lines).unwrap_or_else(|_| "[]".to_owned())
 }
 

@@ -93,8 +93,7 @@ impl Scan {
         self.status_name.is_active()
     }
 
-    /// The place from which it was scanned; none for a scan of the service itself, and before a
-    /// worker of the place runs it.
+    /// The place from which it is scanned; none for a scan of the service itself.
     pub fn place(&self) -> Option<&str> {
         if !self.vpn_scan {
             return None;
