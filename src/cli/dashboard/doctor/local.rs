@@ -64,8 +64,8 @@ async fn database(dir: DataDir, directory: &DataDirArg) -> Option<Diagnosis> {
     Some(match checked {
         Ok(version) => of(format!("PostgreSQL {version}")),
         Err(StartError::Newer { path, found, known }) => {
-            let path = path.display();
-            let value = format!("{path} has schema {found}, this version reads up to {known}");
+            let shown = path.display();
+            let value = format!("{shown} has schema {found}, this version reads up to {known}");
             of(value).failed("use the newer scandeck, or restore a backup from before the upgrade")
         }
         Err(error) => of(with_causes(&anyhow::Error::from(error))).failed(
