@@ -23,12 +23,10 @@ const SELECT: &str = "SELECT id, workspace_id, target_id, tool_id, status, messa
 fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
     let status = ScanStatus::from(row.get::<&str>("status")?);
     let (planned, finished) = (row.get("planned")?, row.get("finished")?);
-    let ended: Option<i64> = row.get("ended_at")?;
-    let started: Option<i64> = match status {
-        // That of an attempt which was lost.
-        ScanStatus::Waiting => None,
-        _ => row.get("started_at")?,
-    };
+    let (started, ended): (Option<i64>, Option<i64>) =
+        (row.get("started_at")?, row.get("ended_at")?);
+    // A scan that waits again has the start of its results, which clients order by it.
+    let is_waiting = status == ScanStatus::Waiting;
     let until = ended.unwrap_or_else(|| millis(now));
     Ok(Scan {
         progress: progress(&status, finished, planned),
@@ -40,7 +38,10 @@ fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
         vpn_scan: row.get("vpn_scan")?,
         start_time: started.map(stamp),
         end_time: ended.map(stamp),
-        duration: started.map_or(0, |start| (until - start).max(0) / 1000),
+        duration: match started {
+            Some(start) if !is_waiting => (until - start).max(0) / 1000,
+            _ => 0,
+        },
         num_tests: planned,
         num_finished_tests: finished,
         status_message: text(row, "message")?,
@@ -138,7 +139,7 @@ impl Store {
     pub async fn scans(&self, filter: &ScanFilter, now: Timestamp) -> StoreResult<Vec<Scan>> {
         // In seconds, as clients receive times: an interval includes the scan that starts in its
         // last second.
-        const START: &str = "CASE WHEN status = 'waiting' THEN created_at ELSE coalesce(started_at, created_at) END / 1000";
+        const START: &str = "coalesce(started_at, created_at) / 1000";
         sql(SELECT)
             .push_condition("workspace_id =", filter.workspace.map(|id| id.0))
             .push_condition("target_id =", filter.target.map(|id| id.0))

@@ -28,14 +28,14 @@ pub struct Scan {
     pub progress: i64,
     #[serde(deserialize_with = "lenient::object")]
     pub result_summary: ResultSummary,
-    /// Null while the scan waits; the last start if the scan was started again.
+    /// Null before the first start; the last start if the scan was started again, or waits again.
     /// `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub start_time: Option<Stamp>,
     /// Null until the scan ends. `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub end_time: Option<Stamp>,
-    /// Seconds since the start, or from start to end.
+    /// Seconds since the start, or from start to end; 0 while the scan waits.
     #[serde(deserialize_with = "lenient::integer")]
     #[schemars(range(min = 0))]
     pub duration: i64,

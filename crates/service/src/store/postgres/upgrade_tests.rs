@@ -117,8 +117,8 @@ impl OtherDatabase {
             rows.entry(table.clone()).or_default();
         }
         for line in self.psql(&selects.join(" UNION ALL ")) {
-            let (table, row) = line.split_once('|').unwrap();
-            let row = serde_json::from_str(row).unwrap();
+            let (table, json) = line.split_once('|').unwrap();
+            let row = serde_json::from_str(json).unwrap();
             rows.entry(table.to_owned()).or_default().push(row);
         }
         rows
