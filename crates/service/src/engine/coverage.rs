@@ -832,12 +832,9 @@ mod tests {
             headers.insert("location", location.parse().unwrap());
         }
         HttpPage {
-            url: Url::parse("http://a.test/x").unwrap(),
             status,
             headers,
-            body: Vec::new(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test/x", "")
         }
     }
 
