@@ -1,5 +1,6 @@
 //! Where blocks are on pages.
 
+use super::sizes::{BOTTOM, VERBATIM};
 use super::*;
 
 #[test]
