@@ -411,22 +411,12 @@ impl SarifRun {
     }
 
     fn entry(&self, result: SarifResult) -> Result<ImportEntry, &'static str> {
-        match &*result.kind {
-            "pass" => return Err("check passed"),
-            "notApplicable" => return Err("check does not apply"),
-            _ => {}
-        }
-        if &*result.baseline_state == "absent" {
-            return Err("absent since the run that the file is compared with");
+        if let Some(why) = why_no_finding(&result) {
+            return Err(why);
         }
         let rule = self.rule(&result);
-        let ids = [&result.rule_id, &result.rule.id, &rule.id];
-        let id = ids.into_iter().find(|id| !id.is_empty());
         let message = self.message(&result, &rule);
-        if id.is_none() && message.is_empty() {
-            return Err("result without a rule and a message");
-        }
-        let id = id.map_or_else(|| fields::slug(&message), Shared::to_string);
+        let id = rule_id(&result, &rule, &message)?;
         let tool = self.tool.as_ref().map_or("sarif", |tool| &tool.driver.name);
         let titles = [&*rule.short_description.text, &*rule.name, &*message];
         // A name that only repeats the id says less than the message.
@@ -434,21 +424,9 @@ impl SarifRun {
             .into_iter()
             .find(|title| !title.is_empty() && *title != id);
         let score = severity(&rule, &result);
-        let properties: Vec<String> = [&rule.properties, &result.properties]
-            .into_iter()
-            .flat_map(|map| map.values().map(Value::to_string))
-            .collect();
-        let related = rule
-            .relationships
-            .iter()
-            .map(|related| related.target.id.to_string());
-        let words: Vec<String> = properties.into_iter().chain(related).collect();
-        let place = self.place(&result);
+        let words = words(&result, &rule);
         let full = &rule.full_description.text;
-        let help = [&rule.help.text, &rule.help.markdown];
-        let help = help
-            .into_iter()
-            .find(|text| !text.is_empty() && **text != **full);
+        let help = help(&rule);
         let mut references = fields::links(&rule.help_uri);
         references.extend(help.map(|text| fields::links(text)).unwrap_or_default());
         let score_number = score.as_deref().and_then(fields::number);
@@ -481,25 +459,20 @@ impl SarifRun {
             proposed: proposed(&result),
             fingerprint: fingerprint(&result),
             evidence: self.evidence(&result),
-            target: place
-                .as_ref()
-                .map(|place| place.target.clone())
-                .or(self.target.clone()),
-            port: place.as_ref().and_then(|place| place.port),
-            protocol: String::from(if place.is_some() { "tcp" } else { "" }),
-            service: place
-                .as_ref()
-                .map(|place| place.scheme.clone())
-                .unwrap_or_default(),
-            place: match place {
-                Some(place) => EntryPlace {
-                    path: place.path,
-                    parameter: String::new(),
-                },
-                None => self.file(&result),
-            },
-            ..ImportEntry::default()
+            ..self.placed(&result)
         })
+    }
+
+    /// An entry at the address that the result names, or in its file.
+    fn placed(&self, result: &SarifResult) -> ImportEntry {
+        match self.place(result) {
+            Some(place) => ImportEntry::at(place),
+            None => ImportEntry {
+                target: self.target.clone(),
+                place: self.file(result),
+                ..ImportEntry::default()
+            },
+        }
     }
 
     fn message(&self, result: &SarifResult, rule: &SarifRule) -> String {
@@ -601,6 +574,41 @@ impl SarifRun {
         let rows = rows.filter(|row| row.iter().any(|cell| !cell.is_empty()));
         EntryEvidence::table(&["File", "Line", "Code"], rows.collect())
     }
+}
+
+fn why_no_finding(result: &SarifResult) -> Option<&'static str> {
+    match (&*result.kind, &*result.baseline_state) {
+        ("pass", _) => Some("check passed"),
+        ("notApplicable", _) => Some("check does not apply"),
+        (_, "absent") => Some("absent since the run that the file is compared with"),
+        _ => None,
+    }
+}
+
+/// The id of the rule; without a rule, one of the message.
+fn rule_id(result: &SarifResult, rule: &SarifRule, message: &str) -> Result<String, &'static str> {
+    let ids = [&result.rule_id, &result.rule.id, &rule.id];
+    match ids.into_iter().find(|id| !id.is_empty()) {
+        Some(id) => Ok(id.to_string()),
+        None if message.is_empty() => Err("result without a rule and a message"),
+        None => Ok(fields::slug(message)),
+    }
+}
+
+/// Texts that name CVEs and CWEs.
+fn words(result: &SarifResult, rule: &SarifRule) -> Vec<String> {
+    let maps = [&rule.properties, &result.properties].into_iter();
+    let properties = maps.flat_map(|map| map.values().map(Value::to_string));
+    let related = rule.relationships.iter();
+    let related = related.map(|related| related.target.id.to_string());
+    properties.chain(related).collect()
+}
+
+/// The help of a rule, if it does not only repeat the description.
+fn help(rule: &SarifRule) -> Option<&Shared> {
+    let full = &rule.full_description.text;
+    let mut texts = [&rule.help.text, &rule.help.markdown].into_iter();
+    texts.find(|text| !text.is_empty() && **text != **full)
 }
 
 /// A score or word beside the level.
