@@ -69,12 +69,11 @@ fn flaw(id: &str) -> Option<&'static TlsFlaw> {
 }
 
 /// An entry of a tool for a weakness; `details` are names and values.
-pub fn entry(tool: &str, id: &str, word: &str, details: Vec<Vec<String>>) -> Option<ImportEntry> {
+fn entry(tool: &str, id: &str, details: Vec<Vec<String>>) -> Option<ImportEntry> {
     let flaw = flaw(id)?;
     Some(ImportEntry {
         vuln_id: format!("{tool}:{id}"),
         risk: flaw.risk,
-        source_risk: word.to_owned(),
         title: flaw.title.to_owned(),
         description: flaw.description.to_owned(),
         recommendation: flaw.remedy.to_owned(),
@@ -128,7 +127,7 @@ impl TestedServer {
             ..ImportCoverage::default()
         });
         for (id, details) in self.flaws {
-            if let Some(mut entry) = entry(tool, id, "", details) {
+            if let Some(mut entry) = entry(tool, id, details) {
                 entry.target = Some(target.clone());
                 entry.port = port;
                 run.add(entry)?;
