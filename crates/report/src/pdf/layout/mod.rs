@@ -50,6 +50,8 @@ const BADGE: f32 = 56.0;
 const ITEM: f32 = 16.0;
 /// Longest paragraph that is not divided between two pages, in lines.
 const WHOLE: usize = 3;
+/// Largest height of a list that is not divided between two pages.
+const WHOLE_LIST: f32 = 160.0;
 /// Longest evidence that is not divided, and the least part of a longer one on a page, in lines.
 const WHOLE_VERBATIM: usize = 20;
 const FEW_VERBATIM: usize = 4;
@@ -159,7 +161,8 @@ pub struct PageLayout<'a, 'f> {
     y: f32,
     /// Headings with nothing below them yet.
     held: Option<HeldHeadings>,
-    /// Where the last block begins, if it is a short paragraph that references may follow.
+    /// Where the part begins that references take to the next page: a short paragraph, whole
+    /// evidence or its last lines.
     advice: Option<(usize, f32)>,
 }
 
@@ -249,13 +252,14 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             }
             Block::Rich(blocks) => {
                 let is_item = |block: &RichBlock| matches!(block.kind, RichKind::Item(_));
-                for (at, one) in blocks.iter().enumerate() {
-                    self.rich(one)?;
-                    if is_item(one) && !blocks.get(at + 1).is_some_and(is_item) {
-                        self.y += 5.0;
+                let mut parts = blocks.chunk_by(|one, next| is_item(one) && is_item(next));
+                parts.try_for_each(|part| match part {
+                    [one] if one.kind == RichKind::Heading => self.rich_heading(one),
+                    [one] if one.kind == RichKind::Paragraph => {
+                        self.text(&spans_of(one), BODY, TagName::Paragraph)
                     }
-                }
-                Ok(())
+                    items => self.list(items),
+                })
             }
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
             Block::Verbatim(text) => self.verbatim(text),
@@ -277,8 +281,8 @@ impl<'a, 'f> PageLayout<'a, 'f> {
         Ok(())
     }
 
-    /// References without room move to the next page with the short paragraph above them, so that
-    /// no page has references only.
+    /// References without room move to the next page with the part above them, so that no page has
+    /// references only.
     fn hold_advice(&mut self, advice: Option<(usize, f32)>, links: usize) {
         let has_room = self.y + height_of_references(links) <= BOTTOM;
         if let Some((mark, top)) = advice.filter(|_| !has_room && self.held.is_none()) {
@@ -406,36 +410,65 @@ impl<'a, 'f> PageLayout<'a, 'f> {
         }
     }
 
-    fn rich(&mut self, block: &RichBlock) -> Result<(), RenderError> {
-        let spans = block.spans.iter().map(|span| {
-            let is_bold = span.is_bold || block.kind == RichKind::Heading;
-            let (style, ink) = match (span.is_code, is_bold, span.link.is_empty()) {
-                (_, _, false) => (Style::Regular, Ink::Link),
-                (true, ..) => (Style::Mono, Ink::Text),
-                (_, true, _) => (Style::Bold, Ink::Text),
-                _ => (Style::Regular, Ink::Text),
-            };
-            let text = span.text.as_str();
-            Span { text, style, ink }
-        });
-        let spans: Vec<Span<'_>> = spans.collect();
-        let RichKind::Item(mark) = &block.kind else {
-            return self.text(&spans, BODY, TagName::Paragraph);
+    /// A heading in a text of the template. Like other headings it moves to the next page when
+    /// nothing follows it here.
+    fn rich_heading(&mut self, block: &RichBlock) -> Result<(), RenderError> {
+        let lines = break_prose(self.fonts, &spans_of(block), BODY.size, WIDTH);
+        let height = lines.len().min(HEADING) as f32 * BODY.leading + 5.0;
+        if self.y + height > BOTTOM {
+            self.new_page()?;
+        }
+        let is_short = lines.len() <= HEADING;
+        let held = self.held.take_if(|_| is_short);
+        let (mark, top) = held
+            .as_ref()
+            .map_or((self.marks.len(), self.y), |held| (held.mark, held.top));
+        let tag = self.tag(None, TagName::Paragraph);
+        self.lines(lines, LEFT, WIDTH, BODY, tag)?;
+        self.y += 5.0;
+        if is_short {
+            self.held = Some(HeldHeadings {
+                mark,
+                top,
+                bookmarks: held.map(|held| held.bookmarks).unwrap_or_default(),
+                has_facts: true,
+            });
+        }
+        Ok(())
+    }
+
+    /// A short list is whole.
+    fn list(&mut self, items: &[RichBlock]) -> Result<(), RenderError> {
+        let rows: Vec<[RowCell; 2]> = items.iter().map(|item| self.item(item)).collect();
+        let height: f32 = rows.iter().map(|row| rows::height(row, CONTENTS_ROW)).sum();
+        if height < WHOLE_LIST {
+            self.need(height)?;
+        }
+        for row in &rows {
+            self.row(row, CONTENTS_ROW, None)?;
+        }
+        self.y += 5.0;
+        Ok(())
+    }
+
+    fn item(&mut self, block: &RichBlock) -> [RowCell; 2] {
+        let given = match &block.kind {
+            RichKind::Item(mark) => mark.as_str(),
+            RichKind::Heading | RichKind::Paragraph => "",
         };
         let tag = self.tag(None, TagName::Paragraph);
-        let mark = break_lines(self.fonts, &[plain(mark)], BODY.size, ITEM);
-        let lines = break_lines(self.fonts, &spans, BODY.size, WIDTH - ITEM);
+        let mark = break_lines(self.fonts, &[plain(given)], BODY.size, ITEM);
+        let lines = break_lines(self.fonts, &spans_of(block), BODY.size, WIDTH - ITEM);
         let cell = |lines, x, width| RowCell {
             lines,
             x,
             width,
             tag,
         };
-        let cells = [
+        [
             cell(mark, LEFT, ITEM),
             cell(lines, LEFT + ITEM, WIDTH - ITEM),
-        ];
-        self.row(&cells, CONTENTS_ROW, None)
+        ]
     }
 
     fn badge(&mut self, risk: Risk, shift: f32, tag: Option<usize>) {
@@ -539,17 +572,25 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             ..=WHOLE_VERBATIM => count,
             _ => FEW_VERBATIM,
         };
+        let is_below_heading = self.held.is_some();
         self.need(first as f32 * VERBATIM.leading)?;
+        let mut end = (self.found.pages, self.marks.len(), self.y);
         for (at, line) in lines.into_iter().enumerate() {
             let together = match count - at {
                 FEW_VERBATIM => FEW_VERBATIM,
                 _ => 1,
             };
             self.need(together as f32 * VERBATIM.leading)?;
+            if count > WHOLE_VERBATIM && count - at == FEW_VERBATIM {
+                end = (self.found.pages, self.marks.len(), self.y);
+            }
             self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
             self.lines(vec![line], LEFT + 9.0, WIDTH - 9.0, VERBATIM, tag)?;
         }
         self.y += 6.0;
+        let (page, mark, top) = end;
+        let is_free = count > WHOLE_VERBATIM || !is_below_heading;
+        self.advice = (is_free && self.found.pages == page).then_some((mark, top));
         Ok(())
     }
 
@@ -705,6 +746,21 @@ impl<'a, 'f> PageLayout<'a, 'f> {
 /// The height of the references that are on one page: a short list is whole.
 fn height_of_references(links: usize) -> f32 {
     (1 + links.min(4)) as f32 * SMALL.leading + 5.0
+}
+
+fn spans_of(block: &RichBlock) -> Vec<Span<'_>> {
+    let spans = block.spans.iter().map(|span| {
+        let is_bold = span.is_bold || block.kind == RichKind::Heading;
+        let (style, ink) = match (span.is_code, is_bold, span.link.is_empty()) {
+            (_, _, false) => (Style::Regular, Ink::Link),
+            (true, ..) => (Style::Mono, Ink::Text),
+            (_, true, _) => (Style::Bold, Ink::Text),
+            _ => (Style::Regular, Ink::Text),
+        };
+        let text = span.text.as_str();
+        Span { text, style, ink }
+    });
+    spans.collect()
 }
 
 fn plain(text: &str) -> Span<'_> {
