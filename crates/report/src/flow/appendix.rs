@@ -77,6 +77,7 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
         "column.not_found",
     ];
     let mut grid = Grid::new(words, &keys);
+    let mut has_history = false;
     for chapter in &view.contents {
         for read in chapter.entries(ProofLimit::NOTHING, 0) {
             let (found, entry) = read?;
@@ -85,6 +86,7 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
             if entry.history.is_empty() && absences.is_empty() {
                 continue;
             }
+            has_history = true;
             grid.row([
                 entry.number,
                 entry.name,
@@ -94,7 +96,10 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
             ]);
         }
     }
-    grid.pass(each)
+    match has_history {
+        true => grid.pass(each),
+        false => each(Block::Remark(words.get("text.no_history"))),
+    }
 }
 
 /// Why each finding is new, changed, absent, reappeared or not retested.

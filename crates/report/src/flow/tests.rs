@@ -110,6 +110,34 @@ fn finding_names_its_latest_earlier_findings_and_counts_the_others() {
 }
 
 #[test]
+fn history_without_earlier_findings_says_so() {
+    let mut input = data(ChapterKind::Class);
+    input.options.history = true;
+    let count = |input: &ReportData| {
+        let document = Document::new(input).unwrap();
+        let mut remarks = Vec::new();
+        let limits = FlowLimits {
+            in_full: 100,
+            proof: ProofLimit::ALL,
+        };
+        walk(&View::new(&document).unwrap(), limits, &mut |block| {
+            if let Block::Remark(text) = block {
+                remarks.push(text.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+        let is_history = |text: &&String| text.ends_with("for the first time.");
+        remarks.iter().filter(is_history).count()
+    };
+    assert_eq!(count(&input), 0);
+    for found in &mut input.findings {
+        found.history.clear();
+    }
+    assert_eq!(count(&input), 1);
+}
+
+#[test]
 fn port_that_is_in_the_place_is_no_detail() {
     let mut input = data(ChapterKind::Class);
     for (at, found) in input.findings.iter_mut().enumerate() {
