@@ -582,6 +582,9 @@ impl<'a> CheckedWeb<'a> {
     }
 }
 
+/// Incomplete tests that a description names; more are counted.
+const NAMED_TESTS: usize = 6;
+
 /// The tests with one cause, and their requests.
 #[derive(Debug, Default)]
 struct CoverageCause<'a> {
@@ -599,6 +602,8 @@ pub struct ScanCoverage {
     planned: u32,
     tests: Vec<&'static str>,
     incomplete: Vec<(&'static str, IncompleteTest)>,
+    /// The names of the incomplete tests for readers.
+    names: BTreeMap<&'static str, &'static str>,
     requests: u32,
     refused: u32,
     limits: Vec<ReachedLimit>,
@@ -644,9 +649,17 @@ impl ScanCoverage {
         }
     }
 
-    /// Adds a test.
-    pub fn add(&mut self, uid: &'static str, incomplete: Option<IncompleteTest>) {
+    /// Adds a test with its name for readers, which is empty for the only test of a tool.
+    pub fn add(
+        &mut self,
+        uid: &'static str,
+        name: &'static str,
+        incomplete: Option<IncompleteTest>,
+    ) {
         self.tests.push(uid);
+        if incomplete.is_some() && !name.is_empty() {
+            self.names.insert(uid, name);
+        }
         self.incomplete
             .extend(incomplete.map(|incomplete| (uid, incomplete)));
         self.incomplete.sort_by_key(|(uid, _)| *uid);
@@ -733,11 +746,12 @@ impl ScanCoverage {
             evidence: kinds::table(kinds::COVERAGE_HEADERS, causes.iter().map(row).collect()),
             confirmed: true,
             vuln_description: format!(
-                "{} Cause: {}. {count} of {} {} incomplete.",
+                "{} Cause: {}. {count} of {} {} incomplete{}.",
                 texts.vuln_description,
                 named.join(", "),
                 plural(planned as usize, "test"),
                 if count == 1 { "is" } else { "are" },
+                self.named(&tests),
             ),
             recommendation: remedies.join(" "),
             references: if references.is_empty() {
@@ -746,6 +760,21 @@ impl ScanCoverage {
                 references
             },
             ..texts
+        }
+    }
+
+    /// `: Directory listings; Environment files; and 39 more`
+    fn named(&self, tests: &BTreeSet<&str>) -> String {
+        let names = tests.iter().filter_map(|uid| self.names.get(*uid).copied());
+        let mut names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        let more = names.len().saturating_sub(NAMED_TESTS);
+        names.truncate(NAMED_TESTS);
+        match more {
+            0 => format!(": {}", names.join("; ")),
+            _ => format!(": {}; and {more} more", names.join("; ")),
         }
     }
 
@@ -877,6 +906,7 @@ mod tests {
         let is_blocked = false;
         scan.add(
             "web.robots",
+            "Sensitive paths in robots.txt",
             Some(IncompleteTest {
                 requests,
                 missed: missed.clone(),
@@ -885,13 +915,14 @@ mod tests {
         );
         scan.add(
             "web.cors",
+            "CORS responses",
             Some(IncompleteTest {
                 requests,
                 missed,
                 is_blocked,
             }),
         );
-        scan.add("web.method", None);
+        scan.add("web.method", "Allowed HTTP methods", None);
         let findings = scan.findings(80, "http");
         assert_eq!(
             (findings.len(), findings[0].vuln_id.as_str()),
@@ -902,6 +933,9 @@ mod tests {
             evidence.contains(r#"["HTTP 5xx","2 of 6","web.cors, web.robots"]"#),
             "{evidence}"
         );
+        let named = "2 of 15 tests are incomplete: CORS responses; Sensitive paths in robots.txt.";
+        let description = &findings[0].vuln_description;
+        assert!(description.ends_with(named), "{description}");
         let summary = scan.summary().unwrap();
         assert!(
             summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"),
@@ -919,6 +953,29 @@ mod tests {
             ),
             (None, None)
         );
+    }
+
+    #[test]
+    fn description_names_the_first_tests_and_counts_the_others() {
+        let mut scan = ScanCoverage::new(9);
+        let all = [
+            "a.1", "a.2", "a.3", "a.4", "a.5", "a.6", "a.7", "a.8", "a.9",
+        ];
+        for uid in all {
+            let missed = BTreeMap::from([(Obstacle::Timeout, 1)]);
+            scan.add(
+                uid,
+                "Name",
+                Some(IncompleteTest {
+                    requests: 1,
+                    missed,
+                    is_blocked: false,
+                }),
+            );
+        }
+        let description = scan.findings(80, "http").remove(0).vuln_description;
+        let end = "9 of 9 tests are incomplete: Name; Name; Name; Name; Name; Name; and 3 more.";
+        assert!(description.ends_with(end), "{description}");
     }
 
     #[test]
@@ -958,6 +1015,7 @@ mod tests {
             let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
             scan.add(
                 "web.robots",
+                "",
                 Some(IncompleteTest {
                     requests: 1,
                     missed,
