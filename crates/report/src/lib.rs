@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn html_report_keeps_lists_whole_and_tables_within_narrow_screens() {
+    fn html_report_keeps_lists_whole_and_words_and_tables_within_the_page() {
         let mut data = data(ChapterKind::Class);
         data.template.scope = "1. Shop\n2. Portal".into();
         let page = text(&data, ReportFormat::Html);
@@ -411,6 +411,7 @@ mod tests {
             ".wide { overflow-x: auto }",
             "counter(page)",
             "unicode-bidi: plaintext",
+            "padding: 0 1rem; overflow-wrap: anywhere }",
         ] {
             assert!(page.contains(rule), "{rule}");
         }
