@@ -20,7 +20,7 @@ const BADGE: f32 = 56.0;
 /// Longest title of a bookmark, in columns.
 const BOOKMARK: usize = 100;
 /// Longest heading that is not divided between two pages, in lines.
-const HEADING: usize = 12;
+pub(super) const HEADING: usize = 12;
 
 impl PageLayout<'_, '_> {
     /// The logo, above the title at the right edge.

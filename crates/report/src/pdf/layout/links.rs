@@ -65,8 +65,8 @@ impl PageLayout<'_, '_> {
         });
     }
 
-    /// References without room move to the next page with the short paragraph above them, so that
-    /// no page has references only.
+    /// References without room move to the next page with the part above them, so that no page has
+    /// references only.
     pub(super) fn hold_advice(&mut self, advice: Option<(usize, f32)>, links: usize) {
         let has_room = self.y + height_of_references(links) <= BOTTOM;
         if let Some((mark, top)) = advice.filter(|_| !has_room && self.held.is_none()) {

@@ -28,7 +28,7 @@ use crate::words::Words;
 
 pub use marks::{LinkTarget, Measured, PageMark, PageMarkKind, Place};
 pub use sizes::PAGE;
-use sizes::{SMALL, TOP};
+use sizes::{BODY, SMALL, TOP};
 
 /// The state of a pass.
 pub struct PageLayout<'a, 'f> {
@@ -43,7 +43,8 @@ pub struct PageLayout<'a, 'f> {
     y: f32,
     /// Headings with nothing below them yet.
     held: Option<HeldHeadings>,
-    /// Where the last block begins, if it is a short paragraph that references may follow.
+    /// Where the part begins that references take to the next page: a short paragraph, whole
+    /// evidence or its last lines.
     advice: Option<(usize, f32)>,
 }
 
@@ -126,13 +127,14 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             }
             Block::Rich(blocks) => {
                 let is_item = |block: &RichBlock| matches!(block.kind, RichKind::Item(_));
-                for (at, one) in blocks.iter().enumerate() {
-                    self.rich(one)?;
-                    if is_item(one) && !blocks.get(at + 1).is_some_and(is_item) {
-                        self.y += 5.0;
+                let mut parts = blocks.chunk_by(|one, next| is_item(one) && is_item(next));
+                parts.try_for_each(|part| match part {
+                    [one] if one.kind == RichKind::Heading => self.rich_heading(one),
+                    [one] if one.kind == RichKind::Paragraph => {
+                        self.text(&spans_of(one), BODY, TagName::Paragraph)
                     }
-                }
-                Ok(())
+                    items => self.list(items),
+                })
             }
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
             Block::Verbatim(text) => self.verbatim(text),
@@ -145,6 +147,21 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             }
         }
     }
+}
+
+fn spans_of(block: &RichBlock) -> Vec<Span<'_>> {
+    let spans = block.spans.iter().map(|span| {
+        let is_bold = span.is_bold || block.kind == RichKind::Heading;
+        let (style, ink) = match (span.is_code, is_bold, span.link.is_empty()) {
+            (_, _, false) => (Style::Regular, Ink::Link),
+            (true, ..) => (Style::Mono, Ink::Text),
+            (_, true, _) => (Style::Bold, Ink::Text),
+            _ => (Style::Regular, Ink::Text),
+        };
+        let text = span.text.as_str();
+        Span { text, style, ink }
+    });
+    spans.collect()
 }
 
 fn plain(text: &str) -> Span<'_> {

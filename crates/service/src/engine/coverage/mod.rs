@@ -227,6 +227,7 @@ mod tests {
         let is_blocked = false;
         scan.add(
             "web.robots",
+            "Sensitive paths in robots.txt",
             Some(IncompleteTest {
                 requests,
                 missed: missed.clone(),
@@ -235,13 +236,14 @@ mod tests {
         );
         scan.add(
             "web.cors",
+            "CORS responses",
             Some(IncompleteTest {
                 requests,
                 missed,
                 is_blocked,
             }),
         );
-        scan.add("web.method", None);
+        scan.add("web.method", "Allowed HTTP methods", None);
         let findings = scan.findings(80, "http");
         assert_eq!(
             (findings.len(), findings[0].vuln_id.as_str()),
@@ -252,6 +254,9 @@ mod tests {
             evidence.contains(r#"["HTTP 5xx","2 of 6","web.cors, web.robots"]"#),
             "{evidence}"
         );
+        let named = "2 of 15 tests are incomplete: CORS responses; Sensitive paths in robots.txt.";
+        let description = &findings[0].vuln_description;
+        assert!(description.ends_with(named), "{description}");
         let summary = scan.summary().unwrap();
         assert!(
             summary.starts_with("2 of 15 tests incomplete (HTTP 5xx, no complete"),
@@ -272,6 +277,29 @@ mod tests {
     }
 
     #[test]
+    fn description_names_the_first_tests_and_counts_the_others() {
+        let mut scan = ScanCoverage::new(9);
+        let all = [
+            "a.1", "a.2", "a.3", "a.4", "a.5", "a.6", "a.7", "a.8", "a.9",
+        ];
+        for uid in all {
+            let missed = BTreeMap::from([(Obstacle::Timeout, 1)]);
+            scan.add(
+                uid,
+                "Name",
+                Some(IncompleteTest {
+                    requests: 1,
+                    missed,
+                    is_blocked: false,
+                }),
+            );
+        }
+        let description = scan.findings(80, "http").remove(0).vuln_description;
+        let end = "9 of 9 tests are incomplete: Name; Name; Name; Name; Name; Name; and 3 more.";
+        assert!(description.ends_with(end), "{description}");
+    }
+
+    #[test]
     fn each_cause_has_remedy() {
         let kinds = [(true, "coverage.blocked"), (false, "coverage.errors")];
         let causes = [
@@ -287,6 +315,7 @@ mod tests {
             let missed = BTreeMap::from([(Obstacle::of_page(&page(status, "")).unwrap(), 1)]);
             scan.add(
                 "web.robots",
+                "",
                 Some(IncompleteTest {
                     requests: 1,
                     missed,

@@ -7,6 +7,9 @@ use crate::engine::NewFinding;
 use crate::engine::kinds::{self, FindingKind, coverage};
 use scandeck_wire::text::{plural, thousands};
 
+/// Incomplete tests that a description names; more are counted.
+const NAMED_TESTS: usize = 6;
+
 /// The tests with one cause, and their requests.
 #[derive(Debug, Default)]
 struct CoverageCause<'a> {
@@ -24,6 +27,8 @@ pub struct ScanCoverage {
     planned: u32,
     tests: Vec<&'static str>,
     incomplete: Vec<(&'static str, IncompleteTest)>,
+    /// The names of the incomplete tests for readers.
+    names: BTreeMap<&'static str, &'static str>,
     requests: u32,
     refused: u32,
     limits: Vec<ReachedLimit>,
@@ -69,9 +74,17 @@ impl ScanCoverage {
         }
     }
 
-    /// Adds a test.
-    pub fn add(&mut self, uid: &'static str, incomplete: Option<IncompleteTest>) {
+    /// Adds a test with its name for readers, which is empty for the only test of a tool.
+    pub fn add(
+        &mut self,
+        uid: &'static str,
+        name: &'static str,
+        incomplete: Option<IncompleteTest>,
+    ) {
         self.tests.push(uid);
+        if incomplete.is_some() && !name.is_empty() {
+            self.names.insert(uid, name);
+        }
         self.incomplete
             .extend(incomplete.map(|incomplete| (uid, incomplete)));
         self.incomplete.sort_by_key(|(uid, _)| *uid);
@@ -158,11 +171,12 @@ impl ScanCoverage {
             evidence: kinds::table(kinds::COVERAGE_HEADERS, causes.iter().map(row).collect()),
             confirmed: true,
             vuln_description: format!(
-                "{} Cause: {}. {count} of {} {} incomplete.",
+                "{} Cause: {}. {count} of {} {} incomplete{}.",
                 texts.vuln_description,
                 named.join(", "),
                 plural(planned as usize, "test"),
                 if count == 1 { "is" } else { "are" },
+                self.named(&tests),
             ),
             recommendation: remedies.join(" "),
             references: if references.is_empty() {
@@ -171,6 +185,21 @@ impl ScanCoverage {
                 references
             },
             ..texts
+        }
+    }
+
+    /// `: Directory listings; Environment files; and 39 more`
+    fn named(&self, tests: &BTreeSet<&str>) -> String {
+        let names = tests.iter().filter_map(|uid| self.names.get(*uid).copied());
+        let mut names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        let more = names.len().saturating_sub(NAMED_TESTS);
+        names.truncate(NAMED_TESTS);
+        match more {
+            0 => format!(": {}", names.join("; ")),
+            _ => format!(": {}; and {more} more", names.join("; ")),
         }
     }
 
