@@ -10,7 +10,7 @@ use scandeck::cli::Cli;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::database::{database_of, database_url, use_file};
+use super::database::{database_of, database_url, rows, use_file};
 use super::process::{FREE_PORTS, ServeProcess, program};
 use crate::documents::{part, read};
 
@@ -137,6 +137,103 @@ async fn file_of_an_older_version_is_upgraded_and_goes_back_by_the_page() {
 
     machine.run("go-back");
     assert_eq!(schema(&database), schema(&fixture));
+}
+
+/// Replaces the tables of PostgreSQL by those that the first version made, with a target and a scan.
+fn make_postgres_older(machine: &Machine) {
+    let first = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/assets/migrations/postgres/0001_first.sql"
+    );
+    machine.shell(&format!(
+        r#"sql() {{ psql --quiet --set=ON_ERROR_STOP=1 --single-transaction --dbname=scandeck "$@" >/dev/null; }}
+        sql --command="DROP SCHEMA public CASCADE" --command="CREATE SCHEMA public"
+        sql --file="{first}"
+        sql --command="INSERT INTO settings (name, value) VALUES ('schema', '1')" \
+            --command="INSERT INTO targets (workspace_id, name, type) VALUES (1, '192.0.2.7', 'ip_address')" \
+            --command="INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, started_at, ended_at,
+                params, redirect_level, scan_original_url, vpn_scan, max_minutes)
+                VALUES (1, 1, 70, 'finished', 0, 0, 0, '{{}}', 'same_domain', false, false, 5)""#
+    ));
+}
+
+/// The number of the format that a PostgreSQL database has.
+async fn postgres_schema(machine: &Machine) -> Vec<String> {
+    let query = "SELECT value FROM settings WHERE name = 'schema'";
+    rows(machine.data.path(), query).await
+}
+
+#[tokio::test]
+async fn postgres_of_an_older_version_is_upgraded_by_two_nodes_and_goes_back_by_the_page() {
+    let machine = Machine::new();
+    // Without a server (`.ci/postgres`) there is nothing to upgrade.
+    if database_of(machine.data.path()).is_none() {
+        return;
+    }
+    // The files of an earlier service: its keys.
+    drop(machine.serve());
+    make_postgres_older(&machine);
+    machine.run("back-up-postgres");
+
+    let first = machine.serve();
+    let other = tempfile::tempdir().unwrap();
+    for key in ["key", "callback.key", "secrets.key"] {
+        std::fs::copy(machine.data.path().join(key), other.path().join(key)).unwrap();
+    }
+    let mut command = program("serve", other.path());
+    let url = database_url(machine.data.path()).unwrap();
+    command.args(FREE_PORTS).env("SCANDECK_DATABASE_URL", &url);
+    let second = ServeProcess::spawn(other.path(), &mut command);
+    for node in [&first, &second] {
+        let targets = node.get("/targets").await;
+        assert_eq!(targets.data()[0]["name"], "192.0.2.7");
+        let scans = node.get("/scans").await;
+        assert_eq!(scans.data()[0]["status_name"], "finished");
+    }
+    let status = program("status", machine.data.path()).output().unwrap();
+    let printed = String::from_utf8(status.stdout).unwrap();
+    let version = concat!(", version ", env!("CARGO_PKG_VERSION"), ",");
+    let nodes = printed.lines().filter(|line| line.starts_with("node "));
+    assert_eq!(
+        nodes.filter(|line| line.contains(version)).count(),
+        2,
+        "{printed}"
+    );
+
+    let stop = program("stop", other.path()).output().unwrap();
+    assert!(stop.status.success(), "{stop:?}");
+    machine.run("restore-postgres");
+    assert_eq!(postgres_schema(&machine).await, ["1"]);
+}
+
+#[tokio::test]
+async fn newer_postgres_is_refused_as_it_is_and_named_by_doctor() {
+    let machine = Machine::new();
+    if database_of(machine.data.path()).is_none() {
+        return;
+    }
+    drop(machine.serve());
+    machine.shell(
+        "psql --quiet --dbname=scandeck --command=\"UPDATE settings SET value = '9000' WHERE name = 'schema'\"",
+    );
+    let run = |command: &str, options: &[&str]| {
+        let mut called = program(command, machine.data.path());
+        called.args(options).env("HOME", machine.backups.path());
+        let output = called.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let refused = run("serve", &FREE_PORTS);
+    assert!(
+        refused.contains("has schema 9000, this version supports up to "),
+        "{refused}"
+    );
+    let checked = run("doctor", &[]);
+    assert!(
+        checked.contains("has schema 9000, this version reads up to "),
+        "{checked}"
+    );
+    assert_eq!(postgres_schema(&machine).await, ["9000"]);
 }
 
 /// The arguments of the commands that a unit, a container or a compose file starts.

@@ -344,3 +344,22 @@ async fn scan_of_a_node_without_worker_runs_on_a_node_without_api() {
     worker.stop().await;
     api.stop().await;
 }
+
+#[tokio::test]
+async fn scan_of_a_stopped_node_waits_for_another_worker() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = first_settings(dir.path());
+    settings.roles = [NodeRole::Api, NodeRole::Logger].into();
+    let api = typical_service(settings).await;
+    let worker = typical_service(second_settings(dir.path())).await;
+    let scan = running_scan(&api).await;
+    worker.stop().await;
+    let waiting = api.until_status(scan, "waiting").await;
+    assert_eq!(
+        (&waiting["num_finished_tests"], &waiting["duration"]),
+        (&json!(7), &json!(0))
+    );
+    assert_eq!(api.count("/scans?status=waiting").await, 1);
+    assert_eq!(api.count("/scans?status=running").await, 0);
+    api.stop().await;
+}

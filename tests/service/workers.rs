@@ -239,6 +239,10 @@ async fn scan_of_a_place_without_worker_ends_as_vpn_connection_error() {
         message.contains("no worker of the place office is connected"),
         "{message}"
     );
+    assert_eq!(
+        ended["info_text_lines"],
+        json!(["to be scanned from office"])
+    );
     assert_eq!(service.runner.jobs().len(), 0);
     service.stop().await;
 }

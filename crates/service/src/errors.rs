@@ -188,7 +188,7 @@ pub enum StartError {
     },
     #[error(
         "{} has schema {found}, this version supports up to {known} (nothing was changed): use the newer scandeck, \
-         or another --data-dir",
+         or another database",
         path.display()
     )]
     Newer {

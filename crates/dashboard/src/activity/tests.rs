@@ -104,6 +104,47 @@ fn several_nodes_are_listed_above_the_calls() {
 }
 
 #[test]
+fn failed_read_of_the_nodes_shows_its_reason() {
+    let mut app = TestDashboard::blank(80, 24);
+    app.keys("8");
+    let problem = Arc::new(Problem {
+        retry_at: Some(stamp()),
+        ..Problem::local("503 Service Unavailable")
+    });
+    let fail = |app: &mut TestDashboard| app.feed(PollEvent::NodesFailed(Arc::clone(&problem)));
+    let note = |app: &mut TestDashboard| {
+        let mut frame = app.frame().into_iter();
+        let line =
+            frame.find(|line| line.contains("nodes not loaded") || line.contains("nodes stale"));
+        line.unwrap_or_default()
+    };
+    fail(&mut app);
+    let unread = note(&mut app);
+    assert!(
+        unread.contains("nodes not loaded") && unread.contains("503 Service Unavailable"),
+        "{unread}"
+    );
+    let counts = app.model.wake_at().map(|at| at - app.at);
+    assert!(
+        counts.is_some_and(|wait| wait <= Duration::from_secs(1)),
+        "until the next read"
+    );
+    let nodes = ["build7", "build8"].map(|name| node(name, &["worker"]));
+    app.feed(nodes_event(vec![nodes[0].clone()]));
+    fail(&mut app);
+    assert_eq!(note(&mut app), "", "one node is not listed");
+    app.feed(nodes_event(nodes.to_vec()));
+    assert_eq!(note(&mut app), "");
+    fail(&mut app);
+    let stale = note(&mut app);
+    assert!(
+        stale.contains("nodes stale") && stale.contains("503 Service Unavailable"),
+        "{stale}"
+    );
+    assert!(app.frame().iter().any(|line| line.contains("build8")));
+}
+
+#[test]
 fn nodes_are_requested_while_the_view_is_open_and_of_scandeck_only() {
     let mut app = TestDashboard::new();
     app.keys("8");

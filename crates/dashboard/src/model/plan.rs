@@ -87,6 +87,15 @@ impl Model {
             .find_map(|list| self.data.problem(list))
     }
 
+    /// Why the nodes on the screen are not current, or missing. A single node is not listed.
+    pub fn nodes_problem(&self) -> Option<&Problem> {
+        let nodes = &self.data.nodes;
+        let are_listed = nodes.value().is_none_or(|list| list.nodes.len() > 1);
+        nodes
+            .problem()
+            .filter(|_| are_listed && self.shows_activity())
+    }
+
     /// Whether a list on the screen was never read. Without a workspace, only the workspaces are
     /// read.
     pub fn is_loading(&self) -> bool {
@@ -193,9 +202,10 @@ impl Model {
         let next_second = Duration::from_secs(now.as_secs() + 1);
         let retries = matches!(self.connection.link, Link::Retrying { .. })
             || self.connection.unanswered.is_some()
-            || self
-                .visible_problem()
-                .is_some_and(|problem| problem.retry_at.is_some());
+            || [self.visible_problem(), self.nodes_problem()]
+                .into_iter()
+                .flatten()
+                .any(|problem| problem.retry_at.is_some());
         let counts = retries || self.scans.progress.any_stalled(now);
         let ages = (!self.on_screen().is_empty()).then_some(now + AGES_CHANGE);
         let times = [

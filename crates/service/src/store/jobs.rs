@@ -6,6 +6,9 @@
 //!     └──────────────────┘          third attempt failed, or service interrupted twice ──► aborted
 //! ```
 //!
+//! A scan that returns to the queue waits like a new one. Its results and the time of its start
+//! remain until the next attempt begins: a scan that ends before has partial results.
+//!
 //! A claim ends with its process ([`super::nodes`]). An attempt counts unless its process lives and
 //! was only suspended or cut off: then it claims the scan again, or returns to the nodes after
 //! another one has taken the scan over. A clean stop of the service is no interruption either: it
@@ -194,22 +197,31 @@ impl Store {
 
     /// Returns a lost attempt to the queue.
     pub async fn release(&self, attempt: &Attempt) -> StoreResult<()> {
-        let update =
-            sql("UPDATE jobs SET owner = NULL WHERE scan_id = $1 AND attempt = $2 AND owner = $3")
-                .bind(attempt.scan.0)
-                .bind(attempt.number)
-                .bind(&self.node.id);
-        self.execute(update).await.map(|_| ())
+        let end = "UPDATE jobs SET owner = NULL WHERE scan_id = $1 AND attempt = $2 AND owner = $3";
+        self.return_to_queue(attempt, end).await
     }
 
     /// Returns the scan of a service that stops to the queue; the attempt does not count.
     pub async fn requeue(&self, attempt: &Attempt) -> StoreResult<()> {
-        let update = sql("UPDATE jobs SET owner = NULL, tries = tries - 1
-             WHERE scan_id = $1 AND attempt = $2 AND owner = $3")
-        .bind(attempt.scan.0)
-        .bind(attempt.number)
-        .bind(&self.node.id);
-        self.execute(update).await.map(|_| ())
+        let end = "UPDATE jobs SET owner = NULL, tries = tries - 1
+             WHERE scan_id = $1 AND attempt = $2 AND owner = $3";
+        self.return_to_queue(attempt, end).await
+    }
+
+    /// Ends a claim with a statement; the scan waits again unless the claim was lost.
+    async fn return_to_queue(&self, attempt: &Attempt, end: &'static str) -> StoreResult<()> {
+        let mut change = self.change().await?;
+        let ended = sql(end)
+            .bind(attempt.scan.0)
+            .bind(attempt.number)
+            .bind(&self.node.id)
+            .execute(&mut change)
+            .await?;
+        if ended > 0 {
+            show_waiting(&mut change, &[attempt.scan.0]).await?;
+            change.commit().await?;
+        }
+        Ok(())
     }
 
     /// The scans that this process has claimed.
@@ -374,6 +386,15 @@ async fn is_new(change: &mut WriteTransaction, scan: ScanId, number: i64) -> Sto
     Ok(updated > 0)
 }
 
+/// Shows scans whose claims have ended as waiting.
+pub(super) async fn show_waiting(change: &mut WriteTransaction, scans: &[i64]) -> StoreResult<()> {
+    sql("UPDATE scans SET status = 'waiting', message = '' WHERE id IN list($1)")
+        .bind_ids(scans)
+        .execute(change)
+        .await?;
+    Ok(())
+}
+
 /// Requests the stop of each scan of a workspace.
 pub(super) async fn request_stops(
     change: &mut WriteTransaction,
@@ -428,17 +449,22 @@ async fn begin(
         }
         sql(
             "UPDATE scans SET planned = 0, finished = 0, message = '', risk0 = 0, risk1 = 0, risk2 = 0, risk3 = 0, risk4 = 0,
-                output_type = '', output_data = '{}', info = $1 WHERE id = $2",
+                output_type = '', output_data = '{}' WHERE id = $1",
         )
-        .bind(json_lines(&[format!("started again{cause}")]))
         .bind(scan)
         .execute(&mut *change)
         .await?;
     }
+    let notes: Vec<String> = match has_begun {
+        true => vec![format!("started again{cause}")],
+        // A worker names its place itself.
+        false => Vec::new(),
+    };
     // All results are from this attempt, so the scan starts now: the time without a service does
     // not count.
-    sql("UPDATE scans SET status = 'running', started_at = $1 WHERE id = $2")
+    sql("UPDATE scans SET status = 'running', started_at = $1, info = $2 WHERE id = $3")
         .bind(millis(now))
+        .bind(json_lines(&notes))
         .bind(scan)
         .execute(&mut *change)
         .await?;
@@ -546,7 +572,8 @@ async fn with_info(
     Ok(json_lines(&lines))
 }
 
-fn json_lines(lines: &[String]) -> String {
+/// The information lines of a scan, as they are stored.
+pub(super) fn json_lines(lines: &[String]) -> String {
     serde_json::to_string(lines).unwrap_or_else(|_| "[]".to_owned())
 }
 

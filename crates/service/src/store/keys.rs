@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::nodes::worker_home;
+use super::nodes::{delete_rows, worker_home};
 use super::sql::{SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, is_duplicate, millis, stamp};
 use crate::guards::keys::Role;
@@ -93,10 +93,11 @@ impl Store {
             .bind(name)
             .execute(&mut change)
             .await?;
-        sql("DELETE FROM nodes WHERE home = $1")
+        let workers: Vec<String> = sql("SELECT id FROM nodes WHERE home = $1")
             .bind(worker_home(name))
-            .execute(&mut change)
+            .all(&mut change)
             .await?;
+        delete_rows(&mut change, &workers).await?;
         change.commit().await?;
         Ok(deleted > 0)
     }

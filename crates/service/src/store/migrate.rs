@@ -532,9 +532,13 @@ async fn end(source: &Store, target: &Store) -> StoreResult<()> {
                 .await?;
         }
     }
-    sql("DELETE FROM settings WHERE name LIKE 'migrated %'")
-        .execute(&mut change)
-        .await?;
+    for statement in [
+        // The claims of a service that was killed are not copied.
+        "UPDATE scans SET status = 'waiting', message = '' WHERE status = 'running'",
+        "DELETE FROM settings WHERE name LIKE 'migrated %'",
+    ] {
+        sql(statement).execute(&mut change).await?;
+    }
     change.commit().await
 }
 
@@ -664,9 +668,9 @@ mod tests {
     use jiff::Timestamp;
 
     use super::super::team::{EventToAdd, LogAccess, SharedEventId};
-    use super::super::testing::{add_target, open, open_sqlite, queue_scan};
+    use super::super::testing::{add_target, claim_scan, open, open_sqlite, queue_scan};
     use super::*;
-    use scandeck_wire::contract::WorkspaceId;
+    use scandeck_wire::contract::{ScanStatus, WorkspaceId};
 
     /// Tables that are not copied: what is counted again, what ends with a process, progress, and the
     /// schema.
@@ -725,6 +729,9 @@ mod tests {
         let workspace = source.add_workspace("b", "").await.unwrap().unwrap();
         add_target(&source, workspace, "a").await;
         let scan = queue_scan(&source, "c").await;
+        let now = Timestamp::now();
+        source.register(now).await.unwrap();
+        claim_scan(&source, now).await.unwrap();
         // More than a page.
         source
             .execute(
@@ -750,10 +757,7 @@ mod tests {
             epoch: 1,
         };
         source.push_events(to, &[event]).await.unwrap();
-        source
-            .purge_log(WorkspaceId(1), "anna", Timestamp::now())
-            .await
-            .unwrap();
+        source.purge_log(WorkspaceId(1), "anna", now).await.unwrap();
 
         // As after a kill: the first tables are copied, and one page of another.
         begin(&source, &target).await.unwrap();
@@ -769,6 +773,8 @@ mod tests {
         assert!(!target.is_partial_copy().await.unwrap());
         assert_eq!(rows("raw_lines"), Some(2_500));
         assert_eq!(rows("purges"), Some(1));
+        let copied = target.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(copied.status_name, ScanStatus::Waiting, "no node has it");
         assert_eq!(
             target.service_id().await.unwrap(),
             source.service_id().await.unwrap()

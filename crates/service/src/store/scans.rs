@@ -6,9 +6,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::deletion::is_deleting;
+use super::jobs::json_lines;
 use super::sql::{SqlRow, sql};
 use super::targets::{AddedTarget, Deletion, TargetToAdd, add_target};
 use super::{Store, StoreResult, WriteTransaction, json, millis, stamp, text};
+use scandeck_wire::contract::node::place_note;
 use scandeck_wire::contract::{
     RedirectLevel, ReportCallback, ResultSummary, Risk, Scan, ScanId, ScanStatus, TargetId,
     WorkspaceId,
@@ -23,6 +25,8 @@ fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
     let (planned, finished) = (row.get("planned")?, row.get("finished")?);
     let (started, ended): (Option<i64>, Option<i64>) =
         (row.get("started_at")?, row.get("ended_at")?);
+    // A scan that waits again has the start of its results, which clients order by it.
+    let is_waiting = status == ScanStatus::Waiting;
     let until = ended.unwrap_or_else(|| millis(now));
     Ok(Scan {
         progress: progress(&status, finished, planned),
@@ -34,7 +38,10 @@ fn scan_of(row: &SqlRow, now: Timestamp) -> StoreResult<Scan> {
         vpn_scan: row.get("vpn_scan")?,
         start_time: started.map(stamp),
         end_time: ended.map(stamp),
-        duration: started.map_or(0, |start| (until - start).max(0) / 1000),
+        duration: match started {
+            Some(start) if !is_waiting => (until - start).max(0) / 1000,
+            _ => 0,
+        },
         num_tests: planned,
         num_finished_tests: finished,
         status_message: text(row, "message")?,
@@ -295,10 +302,14 @@ pub(super) async fn insert_scan(
     now: Timestamp,
 ) -> StoreResult<Option<ScanId>> {
     let place = scan.place.as_deref().unwrap_or_default();
+    let notes: Vec<String> = match place {
+        "" => Vec::new(),
+        named => vec![place_note(named)],
+    };
     let id: Option<i64> = sql(
         "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
-            scan_original_url, vpn_scan, max_minutes, callback)
-         SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8 FROM targets WHERE id = $9 RETURNING id",
+            scan_original_url, vpn_scan, max_minutes, callback, info)
+         SELECT workspace_id, id, $1, 'waiting', $2, $3, $4, $5, $6, $7, $8, $9 FROM targets WHERE id = $10 RETURNING id",
     )
     .bind(scan.tool)
     .bind(millis(now))
@@ -308,6 +319,7 @@ pub(super) async fn insert_scan(
     .bind(!place.is_empty())
     .bind(scan.max_minutes)
     .bind(scan.callback.as_ref().and_then(|callback| serde_json::to_string(callback).ok()))
+    .bind(json_lines(&notes))
     .bind(target.0)
     .optional(&mut *change)
     .await?;

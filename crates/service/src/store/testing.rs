@@ -75,7 +75,7 @@ pub async fn open_sqlite(home: &Path) -> Store {
 }
 
 /// The database that replaces a file; created if it does not exist.
-fn database_url(server: &str, file: &Path) -> String {
+pub fn database_url(server: &str, file: &Path) -> String {
     let file = std::fs::read_link(file).unwrap_or_else(|_| file.to_owned());
     let mut hasher = DefaultHasher::new();
     file.hash(&mut hasher);

@@ -64,7 +64,7 @@ impl Store {
     pub async fn is_scanning(&self, workspace: Option<WorkspaceId>) -> StoreResult<bool> {
         sql(
             "SELECT EXISTS (SELECT 1 FROM jobs JOIN scans ON scans.id = scan_id
-                WHERE started_at IS NOT NULL AND ($1 IS NULL OR workspace_id = $1))",
+                WHERE status = 'running' AND ($1 IS NULL OR workspace_id = $1))",
         )
         .bind(workspace.map(|id| id.0))
         .one(self.read())

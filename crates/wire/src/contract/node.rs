@@ -83,12 +83,21 @@ pub fn worker_note(place: &str, worker: &str) -> String {
     format!("{NOTE_BEGIN}{place}{NOTE_MIDDLE}{worker}")
 }
 
-/// The place in such a note.
+/// The note of a scan that no worker of its place has run yet.
+pub fn place_note(place: &str) -> String {
+    format!("{PLACE_BEGIN}{place}")
+}
+
+/// The place in a note of either kind.
 pub fn place_in_note(note: &str) -> Option<&str> {
+    if let Some(place) = note.strip_prefix(PLACE_BEGIN) {
+        return Some(place);
+    }
     let (place, _) = note.strip_prefix(NOTE_BEGIN)?.split_once(NOTE_MIDDLE)?;
     Some(place)
 }
 
+const PLACE_BEGIN: &str = "to be scanned from ";
 const NOTE_BEGIN: &str = "scanned from ";
 const NOTE_MIDDLE: &str = " by the worker ";
 
@@ -109,7 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn place_is_read_from_the_note_that_names_the_worker() {
+    fn place_is_read_from_the_notes_that_name_it() {
+        let note = place_note("office");
+        assert_eq!(note, "to be scanned from office");
+        assert_eq!(place_in_note(&note), Some("office"));
         let note = worker_note("office", "office-1");
         assert_eq!(note, "scanned from office by the worker office-1");
         assert_eq!(place_in_note(&note), Some("office"));

@@ -28,14 +28,14 @@ pub struct Scan {
     pub progress: i64,
     #[serde(deserialize_with = "lenient::object")]
     pub result_summary: ResultSummary,
-    /// Null while the scan waits; the last start if the scan was started again.
+    /// Null before the first start; the last start if the scan was started again, or waits again.
     /// `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub start_time: Option<Stamp>,
     /// Null until the scan ends. `YYYY-MM-DD HH:MM:SS` in UTC.
     #[serde(deserialize_with = "Stamp::maybe")]
     pub end_time: Option<Stamp>,
-    /// Seconds since the start, or from start to end.
+    /// Seconds since the start, or from start to end; 0 while the scan waits.
     #[serde(deserialize_with = "lenient::integer")]
     #[schemars(range(min = 0))]
     pub duration: i64,
@@ -93,8 +93,7 @@ impl Scan {
         self.status_name.is_active()
     }
 
-    /// The place from which it was scanned; none for a scan of the service itself, and before a
-    /// worker of the place runs it.
+    /// The place from which it is scanned; none for a scan of the service itself.
     pub fn place(&self) -> Option<&str> {
         if !self.vpn_scan {
             return None;

@@ -1,10 +1,11 @@
 //! The checks of the local service: whether it runs, its data, and the scanners that it can use.
 
 use super::{Diagnosis, stores};
+use crate::cli::error::with_causes;
 use crate::cli::service::DataDirArg;
 use scandeck_dashboard::config::Environment;
 use scandeck_service::engine::guests::{GUESTS, Guest};
-use scandeck_service::{DataDir, Holder, data_formats};
+use scandeck_service::{DataDir, Holder, StartError, data_formats};
 
 const AREA: &str = "local service";
 
@@ -62,7 +63,12 @@ async fn database(dir: DataDir, directory: &DataDirArg) -> Option<Diagnosis> {
     };
     Some(match checked {
         Ok(version) => of(format!("PostgreSQL {version}")),
-        Err(error) => of(format!("{:#}", anyhow::Error::from(error))).failed(
+        Err(StartError::Newer { path, found, known }) => {
+            let shown = path.display();
+            let value = format!("{shown} has schema {found}, this version reads up to {known}");
+            of(value).failed("use the newer scandeck, or restore a backup from before the upgrade")
+        }
+        Err(error) => of(with_causes(&anyhow::Error::from(error))).failed(
             "start the server, or correct its address; `psql` with the same URL shows more",
         ),
     })

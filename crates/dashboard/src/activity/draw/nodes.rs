@@ -8,8 +8,8 @@
 
 use crate::activity::draw::FEWEST_ROWS;
 use crate::ui::{
-    Cx, GUTTER, Slot, TableColumn, TableRow, draw_header_row, draw_line, draw_rows, take_top,
-    widths, words,
+    Cx, GUTTER, Slot, TableColumn, TableRow, draw_header_row, draw_line, draw_rows, stale_reason,
+    take_top, widths, words,
 };
 use ratatui::prelude::{Buffer, Line, Rect};
 use scandeck_wire::contract::node::NodeState;
@@ -95,8 +95,10 @@ const COLUMNS: &[NodeColumn] = &[
     .warning_if(|node| node.clock_ahead_ms.unsigned_abs() >= CLOCK_LIMIT),
 ];
 
-/// Draws the nodes where there is room; returns the room below them.
+/// Draws the nodes where there is room, and why they could not be read; returns the room below
+/// them.
 pub(super) fn below_nodes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
+    let slot = &below_problem(cx, buf, slot);
     let remote = &cx.model.data.nodes;
     let nodes = remote.value().map(|list| list.nodes.as_slice());
     let nodes = nodes.unwrap_or_default();
@@ -108,6 +110,30 @@ pub(super) fn below_nodes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
     let rows = u16::try_from(nodes.len() + 1).unwrap_or(u16::MAX);
     let (area, below) = take_top(slot.area, rows.min(room));
     draw_nodes(cx, buf, area, nodes);
+    Slot {
+        area: below,
+        ..*slot
+    }
+}
+
+/// `nodes stale · 503 Service Unavailable · retry in 4s`
+fn below_problem(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
+    let has_room = slot.area.height > FEWEST_ROWS;
+    let Some(problem) = cx.model.nodes_problem().filter(|_| has_room) else {
+        return *slot;
+    };
+    let state = match cx.model.data.nodes.value() {
+        Some(_) => "nodes stale",
+        None => "nodes not loaded",
+    };
+    let begin = format!("{state} {} ", cx.theme.glyphs.separator);
+    let room = usize::from(slot.area.width).saturating_sub(text::width(&begin));
+    let line = match stale_reason(cx, problem, room).as_str() {
+        "" => state.to_owned(),
+        why => format!("{begin}{why}"),
+    };
+    let (area, below) = take_top(slot.area, 1);
+    draw_line(buf, area, &words(line, cx.theme.warn()));
     Slot {
         area: below,
         ..*slot

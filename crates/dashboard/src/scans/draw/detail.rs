@@ -194,6 +194,10 @@ fn summary_lines(theme: Theme, scan: &Scan) -> Vec<Line<'static>> {
         None if scan.vpn_scan => lines.push(fact(theme, "VPN", "yes")),
         None => {}
     }
+    if let Some(minutes) = scan.max_scan_time.filter(|minutes| *minutes > 0) {
+        let limit = format::long_duration(minutes.saturating_mul(60));
+        lines.push(fact(theme, "Time limit", limit));
+    }
     if scan.scan_original_url {
         lines.push(fact(
             theme,

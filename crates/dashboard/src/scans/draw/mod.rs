@@ -431,6 +431,36 @@ mod tests {
     }
 
     #[test]
+    fn detail_shows_the_place_that_a_scan_waits_for_and_its_time_limit() {
+        let mut app = TestDashboard::new();
+        let waiting = |notes: &[&str], max_scan_time: Option<i64>| {
+            Snapshot::Scans(table([Scan {
+                vpn_scan: true,
+                info_text_lines: notes.iter().map(|&note| note.into()).collect(),
+                max_scan_time,
+                ..scan(1, 1, ScanStatus::Waiting, 0)
+            }]))
+        };
+        app.feed(waiting(&["to be scanned from office"], Some(90)));
+        app.keys("4 z enter");
+        let detail = app.paged();
+        assert!(
+            detail.contains("Place") && !detail.contains("VPN"),
+            "{detail}"
+        );
+        assert!(
+            detail.contains("Time limit") && detail.contains("1h 30m"),
+            "{detail}"
+        );
+        app.feed(waiting(&[], None));
+        let of_other_service = app.paged();
+        assert!(
+            of_other_service.contains("VPN") && !of_other_service.contains("Time limit"),
+            "{of_other_service}"
+        );
+    }
+
+    #[test]
     fn running_scans_show_the_port_of_their_target_and_no_end() {
         let mut app = TestDashboard::new();
         app.model.screen.size = Size {

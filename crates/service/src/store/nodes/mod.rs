@@ -9,7 +9,7 @@
 //!
 //! A claim is a column `owner` of a scan, report, import, callback or deletion, with a foreign key
 //! that ends it when the row of the node is deleted: no claim outlives its node, and no statement
-//! can forget one.
+//! can forget one. Its scans wait again (`delete_rows`).
 //!
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
@@ -29,6 +29,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::timeout;
 
+pub(super) use lost::delete_rows;
 use lost::{end_nodes, forgive_attempts};
 pub(super) use remote::worker_home;
 pub use remote::{ClaimedTarget, WorkerReport};
@@ -287,8 +288,9 @@ impl Store {
             .one(self.read())
             .await?;
         if has_row {
-            let delete = sql("DELETE FROM nodes WHERE id = $1").bind(&self.node.id);
-            self.execute(delete).await?;
+            let mut change = self.change().await?;
+            delete_rows(&mut change, std::slice::from_ref(&self.node.id)).await?;
+            change.commit().await?;
         }
         Ok(())
     }
@@ -300,7 +302,10 @@ impl Store {
                 .one(self.read())
                 .await?;
         if has_nodes {
-            self.execute(sql("DELETE FROM nodes")).await?;
+            let mut change = self.change().await?;
+            let nodes: Vec<String> = sql("SELECT id FROM nodes").all(&mut change).await?;
+            delete_rows(&mut change, &nodes).await?;
+            change.commit().await?;
         }
         Ok(())
     }

@@ -304,6 +304,8 @@ mod tests {
         add_key(&store, "w1").await;
         let scan = queue_placed_scan(&store).await;
         let now = Timestamp::now();
+        let queued = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(queued.place(), Some("office"), "before a worker runs it");
         assert!(claim_scan(&store, now).await.is_none(), "not here");
         assert!(store.of_worker("a", "w1").await.unwrap().is_none());
         assert!(beat(&store, &report("a", "w1")).await.unwrap().has_waiting);
@@ -311,6 +313,8 @@ mod tests {
         let worker = store.of_worker("a", "w1").await.unwrap().unwrap();
         let claim = claim_scan(&worker, now).await.unwrap();
         assert_eq!(claim.attempt.scan, scan);
+        let running = store.scan(scan, now).await.unwrap().unwrap();
+        assert!(running.info_text_lines.is_empty(), "its worker adds a note");
         let claimed = worker.claimed_targets().await.unwrap();
         let expected = ClaimedTarget {
             attempt: claim.attempt.clone(),
@@ -335,6 +339,8 @@ mod tests {
         assert!(store.delete_key("w1").await.unwrap());
         let recorded = worker.record(&claim.attempt, &update, now).await;
         assert!(!recorded.unwrap(), "the claim has ended");
+        let waiting = store.scan(scan, now).await.unwrap().unwrap();
+        assert_eq!(waiting.status_name, ScanStatus::Waiting);
         assert_eq!(beat(&store, &report("a", "w1")).await, None);
         assert_eq!(store.unreachable_places().await.unwrap(), ["office"]);
     }

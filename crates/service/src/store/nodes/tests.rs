@@ -234,6 +234,7 @@ async fn process_that_starts_again_takes_its_scans_at_once() {
     let again = open_process(&temp.path().join("one")).await;
     register(&again).await;
     assert_eq!(status(&again, stopped).await.0, ScanStatus::Stopped);
+    assert_eq!(status(&again, first).await.0, ScanStatus::Waiting);
     assert_eq!(
         claim_scan(&again, after(1)).await.unwrap().attempt.number,
         2
@@ -366,11 +367,12 @@ async fn restored_database_has_no_claims_of_its_original() {
     let temp = tempfile::tempdir().unwrap();
     let store = open_sqlite(temp.path()).await;
     register(&store).await;
-    queue_scan(&store, "a").await;
+    let scan = queue_scan(&store, "a").await;
     claim_scan(&store, after(0)).await.unwrap();
     let file = temp.path().join("scandeck.db");
     Store::begin_epochs(&file, after(0)).await.unwrap();
     assert_eq!(store.nodes().await.unwrap(), []);
+    assert_eq!(status(&store, scan).await.0, ScanStatus::Waiting);
     assert_eq!(store.claimed_scans().await.unwrap(), []);
 }
 

@@ -14,6 +14,8 @@
 
 pub(super) mod listen;
 pub(super) mod open;
+#[cfg(test)]
+mod upgrade_tests;
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};

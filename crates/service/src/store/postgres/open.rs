@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use jiff::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use sqlx::{ConnectOptions, Connection};
@@ -32,7 +32,7 @@ use crate::store::{
 use scandeck_wire::input_files::{InputKind, read_text};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
-const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../../assets/migrations/postgres/0001_first.sql"),
     include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
     include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
@@ -205,10 +205,26 @@ impl DatabaseAddress {
             let version = check_server(&mut connection).await?;
             let found = schema(&mut connection).await?;
             let _ = connection.close().await;
-            ensure!(found <= MIGRATIONS.len(), other_schema(found));
-            Ok(version)
+            anyhow::Ok((version, found))
         };
-        check.await.map_err(|source| self.failed(source))
+        let (version, found) = check.await.map_err(|source| self.failed(source))?;
+        match found > MIGRATIONS.len() {
+            true => Err(self.newer(found)),
+            false => Ok(version),
+        }
+    }
+
+    fn newer(&self, found: usize) -> StartError {
+        StartError::Newer {
+            path: self.database(),
+            found: found as i64,
+            known: Store::postgres_schema(),
+        }
+    }
+
+    /// The database in messages about its schema.
+    fn database(&self) -> PathBuf {
+        format!("the database of {self}").into()
     }
 
     fn failed(&self, source: anyhow::Error) -> StartError {
@@ -244,7 +260,8 @@ impl Store {
     /// service holds.
     ///
     /// # Errors
-    /// [`StartError::Database`] when the database cannot be used.
+    /// [`StartError::Newer`] for an unknown schema, [`StartError::Database`] when the database cannot
+    /// be used.
     pub async fn open_postgres(
         address: &DatabaseAddress,
         dir: &Path,
@@ -252,17 +269,16 @@ impl Store {
         let failed = |source| address.failed(source);
         let mut connection = address.connect().await.map_err(failed)?;
         check_server(&mut connection).await.map_err(failed)?;
-        let migrated = migrate(&mut connection).await.map_err(failed)?;
+        let found = migrate(&mut connection).await.map_err(failed)?;
         let _ = connection.close().await;
-        let notes = migrated
-            .map(|found| {
-                format!(
-                    "database of {address} migrated from schema {found} to {}",
-                    MIGRATIONS.len()
-                )
-            })
-            .into_iter()
-            .collect();
+        let known = MIGRATIONS.len();
+        if found > known {
+            return Err(address.newer(found));
+        }
+        let migrated = (1..known)
+            .contains(&found)
+            .then(|| format!("database of {address} migrated from schema {found} to {known}"));
+        let notes = migrated.into_iter().collect();
         let store = Self::of_postgres(address, dir);
         store
             .keep_months(Timestamp::now())
@@ -274,7 +290,8 @@ impl Store {
     /// Opens a PostgreSQL database that a service may use; the schema must be that of this program.
     ///
     /// # Errors
-    /// [`StartError::Database`] when the database cannot be used.
+    /// [`StartError::OtherSchema`] for another schema, [`StartError::Database`] when the database
+    /// cannot be used.
     pub async fn open_postgres_beside(
         address: &DatabaseAddress,
         dir: &Path,
@@ -285,7 +302,11 @@ impl Store {
         let _ = connection.close().await;
         match found == MIGRATIONS.len() {
             true => Ok(Self::of_postgres(address, dir)),
-            false => Err(failed(other_schema(found))),
+            false => Err(StartError::OtherSchema {
+                path: address.database(),
+                found: found as i64,
+                known: Self::postgres_schema(),
+            }),
         }
     }
 
@@ -366,8 +387,8 @@ async fn schema(connection: &mut PgConnection) -> anyhow::Result<usize> {
         .ok_or_else(|| anyhow!("it has tables of another program; use an empty database"))
 }
 
-/// Brings a database to the schema of this program; returns the earlier one if it was older.
-async fn migrate(connection: &mut PgConnection) -> anyhow::Result<Option<usize>> {
+/// Brings an older database to the schema of this program; returns the schema that it had.
+async fn migrate(connection: &mut PgConnection) -> anyhow::Result<usize> {
     let run = async {
         let mut transaction = connection.begin().await?;
         let lock = format!(
@@ -377,14 +398,11 @@ async fn migrate(connection: &mut PgConnection) -> anyhow::Result<Option<usize>>
             .execute(&mut *transaction)
             .await?;
         let found = schema(&mut transaction).await?;
-        if found > MIGRATIONS.len() {
-            bail!(other_schema(found));
+        if found >= MIGRATIONS.len() {
+            return Ok(found);
         }
         for migration in &MIGRATIONS[found..] {
             sqlx::raw_sql(*migration).execute(&mut *transaction).await?;
-        }
-        if found == MIGRATIONS.len() {
-            return Ok(None);
         }
         sqlx::query(
             "INSERT INTO settings (name, value) VALUES ('schema', $1)
@@ -395,18 +413,10 @@ async fn migrate(connection: &mut PgConnection) -> anyhow::Result<Option<usize>>
         .execute(&mut *transaction)
         .await?;
         transaction.commit().await?;
-        Ok((found > 0).then_some(found))
+        anyhow::Ok(found)
     };
     timeout(MIGRATION_LIMIT, run)
         .await
         .context("the migration did not end in an hour")?
         .context("the migration failed and was rolled back")
-}
-
-fn other_schema(found: usize) -> anyhow::Error {
-    let known = MIGRATIONS.len();
-    anyhow!(
-        "the database has schema {found}, this version of scandeck uses {known}; \
-         run the version that served it last"
-    )
 }

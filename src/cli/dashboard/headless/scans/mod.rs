@@ -250,6 +250,10 @@ async fn show(session: &HeadlessSession, scan: &Scan) -> anyhow::Result<()> {
         if let Some(fields) = shown.as_object_mut() {
             // The status shows it.
             fields.remove("incomplete");
+            if let Some(place) = scan.place() {
+                fields.remove("vpn_scan");
+                fields.insert("place".to_owned(), place.into());
+            }
         }
         shown["duration"] = text::long_duration(scan.duration).into();
         shown["result_summary"] = watch::found(scan).into();
