@@ -4,7 +4,7 @@ use scandeck_wire::contract::verdict::ProposedVerdict;
 use scandeck_wire::contract::{Finding, Owasp, Risk, Shared, Stamp};
 
 use crate::evidence::{EntryEvidence, shorten};
-use crate::target::ImportTarget;
+use crate::target::{ImportTarget, TargetPlace};
 
 const MAX_TITLE: usize = 500;
 const MAX_TEXT: usize = 64 * 1024;
@@ -109,6 +109,21 @@ impl EpssRating {
 }
 
 impl ImportEntry {
+    /// An entry at a place that answers over TCP, such as a page.
+    pub(crate) fn at(place: TargetPlace) -> Self {
+        Self {
+            target: Some(place.target),
+            port: place.port,
+            protocol: "tcp".to_owned(),
+            service: place.scheme,
+            place: EntryPlace {
+                path: place.path,
+                parameter: String::new(),
+            },
+            ..Self::default()
+        }
+    }
+
     /// Shortens texts and lists that are longer than a finding may have, and fills an empty title.
     pub(crate) fn bound(&mut self) {
         if self.title.trim().is_empty() {

@@ -1,9 +1,15 @@
 //! Weaknesses of TLS that several scanners state as facts about a server, not as findings.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use scandeck_wire::contract::Risk;
 
+use crate::coverage::{ImportCoverage, TestedPorts};
 use crate::entry::ImportEntry;
 use crate::evidence::EntryEvidence;
+use crate::input::ReadFault;
+use crate::run::ImportRun;
+use crate::target::ImportTarget;
 
 /// A weakness with its texts.
 pub struct TlsFlaw {
@@ -63,12 +69,11 @@ fn flaw(id: &str) -> Option<&'static TlsFlaw> {
 }
 
 /// An entry of a tool for a weakness; `details` are names and values.
-pub fn entry(tool: &str, id: &str, word: &str, details: Vec<Vec<String>>) -> Option<ImportEntry> {
+fn entry(tool: &str, id: &str, details: Vec<Vec<String>>) -> Option<ImportEntry> {
     let flaw = flaw(id)?;
     Some(ImportEntry {
         vuln_id: format!("{tool}:{id}"),
         risk: flaw.risk,
-        source_risk: word.to_owned(),
         title: flaw.title.to_owned(),
         description: flaw.description.to_owned(),
         recommendation: flaw.remedy.to_owned(),
@@ -82,6 +87,54 @@ pub fn entry(tool: &str, id: &str, word: &str, details: Vec<Vec<String>>) -> Opt
         protocol: "tcp".to_owned(),
         ..ImportEntry::default()
     })
+}
+
+/// What a tool tested at a server, and the weaknesses with their details.
+#[derive(Default)]
+pub struct TestedServer {
+    tested: BTreeSet<&'static str>,
+    flaws: BTreeMap<&'static str, Vec<Vec<String>>>,
+}
+
+impl TestedServer {
+    /// A weakness that was tested, with a detail when the server has it.
+    pub fn test(&mut self, id: &'static str, detail: Option<(&str, String)>) {
+        self.tested.insert(id);
+        if let Some((name, value)) = detail {
+            let details = self.flaws.entry(id).or_default();
+            details.push(vec![name.to_owned(), value]);
+        }
+    }
+
+    /// Adds the coverage of the tool and an entry for each weakness.
+    pub fn add_to(
+        self,
+        run: &mut ImportRun<'_>,
+        tool: &str,
+        target: &ImportTarget,
+        port: Option<u16>,
+    ) -> Result<(), ReadFault> {
+        let ports = port.map(|port| TestedPorts {
+            protocol: "tcp".to_owned(),
+            first: port,
+            last: port,
+        });
+        let checks = self.tested.iter().map(|id| format!("{tool}:{id}"));
+        run.summary.coverage.push(ImportCoverage {
+            targets: vec![target.clone()],
+            ports: ports.into_iter().collect(),
+            checks: checks.collect(),
+            ..ImportCoverage::default()
+        });
+        for (id, details) in self.flaws {
+            if let Some(mut entry) = entry(tool, id, details) {
+                entry.target = Some(target.clone());
+                entry.port = port;
+                run.add(entry)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How weak a cipher suite is by its name: the id of a weakness.

@@ -155,7 +155,10 @@ impl HtmlPage<'_> {
             RichKind::Heading => ("<h3>".to_owned(), "</h3>"),
             RichKind::Paragraph => ("<p>".to_owned(), "</p>"),
             RichKind::Item(mark) => (
-                format!("<p><span class=\"mark\">{}</span>", escaped(mark)),
+                format!(
+                    "<p class=\"item\"><span class=\"mark\">{}</span>",
+                    escaped(mark)
+                ),
                 "</p>",
             ),
         };
@@ -181,7 +184,10 @@ impl HtmlPage<'_> {
         let font = if table.is_verbatim { "verbatim" } else { "" };
         let is_short = table.rows.len() <= KEPT_ROWS;
         let length = if is_short { " short" } else { "" };
-        let _ = write!(self.html, "<table class=\"{font}{length}\"><colgroup>");
+        let _ = write!(
+            self.html,
+            "<div class=\"wide\"><table class=\"{font}{length}\"><colgroup>"
+        );
         for width in table.widths {
             let _ = write!(self.html, "<col style=\"width:{width:.1}%\">");
         }
@@ -212,7 +218,7 @@ impl HtmlPage<'_> {
             }
             self.html.push_str("</tr>\n");
         }
-        self.html.push_str("</tbody></table>\n");
+        self.html.push_str("</tbody></table></div>\n");
     }
 
     fn chart(&mut self, rows: &[SummaryRow]) {

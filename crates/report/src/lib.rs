@@ -394,6 +394,29 @@ mod tests {
         assert!(page.contains("Acme &lt;external&gt;"));
     }
 
+    #[test]
+    fn html_report_keeps_lists_whole_and_words_and_tables_within_the_page() {
+        let mut data = data(ChapterKind::Class);
+        data.template.scope = "1. Shop\n2. Portal".into();
+        let page = text(&data, ReportFormat::Html);
+        for mark in ["1.", "2."] {
+            let item = format!("<p class=\"item\"><span class=\"mark\">{mark}</span>");
+            assert!(page.contains(&item), "{mark}: {page}");
+        }
+        let all = page.matches("<table ").count();
+        let wide = page.matches("<div class=\"wide\"><table ").count();
+        assert!(all > 0 && all == wide, "{wide} of {all} tables");
+        for rule in [
+            ".item, pre + p { break-before: avoid-page }",
+            ".wide { overflow-x: auto }",
+            "counter(page)",
+            "unicode-bidi: plaintext",
+            "padding: 0 1rem; overflow-wrap: anywhere }",
+        ] {
+            assert!(page.contains(rule), "{rule}");
+        }
+    }
+
     /// The same data with a decision about the worst finding.
     pub(super) fn decided() -> ReportData {
         let mut data = data(ChapterKind::Target);

@@ -99,12 +99,13 @@ mod tests {
     use super::*;
 
     /// The sources with texts for readers.
-    const SOURCES: [&str; 15] = [
+    const SOURCES: [&str; 16] = [
         include_str!("words.rs"),
         include_str!("docx.rs"),
         include_str!("html.rs"),
         include_str!("pdf/mod.rs"),
         include_str!("pdf/layout/mod.rs"),
+        include_str!("pdf/layout/links.rs"),
         include_str!("pdf/layout/page.rs"),
         include_str!("flow/mod.rs"),
         include_str!("flow/chapter.rs"),

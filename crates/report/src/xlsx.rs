@@ -449,9 +449,10 @@ fn recommendations(
     table.headers(headers.into_iter())?;
     for one in &view.recommendations {
         let removes = one.removes(view.words());
+        let names = one.names.join(", ");
         let cells = [
             Cell::Risk(one.risk),
-            Cell::Text(&one.name),
+            Cell::Text(&names),
             Cell::Text(&one.signals),
             Cell::Text(&removes),
             Cell::of_count(one.findings),

@@ -149,6 +149,14 @@ impl Triage {
         self.writer.is_none() && self.problem.is_some()
     }
 
+    /// The tags of all findings.
+    pub fn tags_in_use(&self) -> BTreeSet<&Shared> {
+        let assessments = self.assessments.iter();
+        assessments
+            .flat_map(|assessment| &assessment.tags)
+            .collect()
+    }
+
     /// Whether a decision on the finding is not on disk yet.
     pub fn is_saving(&self, key: FindingKey) -> bool {
         self.unsaved.iter().any(|keys| keys.contains(&key))

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::FormatReader;
-use crate::entry::{CvssRating, ImportEntry};
+use crate::entry::{CvssRating, EntryPlace, ImportEntry};
 use crate::evidence::{EntryEvidence, EvidenceItem};
 use crate::fields;
 use crate::head::FileHead;
@@ -77,6 +77,7 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
     }
     let place = TargetPlace::of_text(start).ok_or("item without a target")?;
     let affects = item.at("Affects");
+    let path = affects.split(['?', '#']).next().unwrap_or_default();
     let parameter = match item.at("Parameter") {
         "<empty>" => "",
         parameter => parameter,
@@ -100,7 +101,7 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
         let cvss = item.child(path)?;
         CvssRating::new(fields::number(cvss.at("Score")), cvss.at("Descriptor"))
     };
-    let mut entry = ImportEntry {
+    Ok(ImportEntry {
         // The module is more stable than the name, but has several names.
         vuln_id: format!("acunetix:{}", fields::slug(name)),
         risk: fields::risk(item.at("Severity")).unwrap_or(Risk::Info),
@@ -129,21 +130,14 @@ fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
             ..EvidenceItem::default()
         }]),
         tags: vec![item.at("Type").to_owned()],
-        target: Some(place.target),
-        port: place.port,
-        protocol: "tcp".to_owned(),
-        service: place.scheme,
+        place: EntryPlace {
+            path: path.to_owned(),
+            parameter: parameter.to_owned(),
+        },
         proposed: fields::is_true(item.at("IsFalsePositive"))
             .then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
-        ..ImportEntry::default()
-    };
-    entry.place.path = affects
-        .split(['?', '#'])
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    entry.place.parameter = parameter.to_owned();
-    Ok(entry)
+        ..ImportEntry::at(place)
+    })
 }
 
 fn url(place: &TargetPlace, affects: &str) -> String {
@@ -207,22 +201,6 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
     };
     let base = &cvss["BaseScore"]["Value"];
     let score = base.as_f64().or_else(|| fields::number(base.as_str()?));
-    let parameters = json::elements(&value["HttpRequest"]["Parameters"]);
-    let parameter = parameters
-        .first()
-        .and_then(|first| first["Name"].as_str())
-        .unwrap_or_default();
-    let extra = json::elements(&value["ExtraInformation"]).iter();
-    let extra = extra.map(|row| {
-        let cell = |name: &str| row[name].as_str().unwrap_or_default();
-        format!("{}: {}", cell("Name"), cell("Value"))
-    });
-    let message = |name: &str| {
-        value[name]["Content"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned()
-    };
     let mut entry = ImportEntry {
         vuln_id: match kind {
             "" => format!("acunetix:{}", fields::slug(name)),
@@ -241,32 +219,34 @@ fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
         cwes: fields::cwes(class("Cwe")),
         cvss: CvssRating::new(score, cvss["Vector"].as_str().unwrap_or_default()),
         references: fields::links(text("ExternalReferences")),
-        evidence: EntryEvidence::Items(vec![EvidenceItem {
-            url: text("Url").to_owned(),
-            method: value["HttpRequest"]["Method"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
-            parameter: parameter.to_owned(),
-            matched: fields::plain(text("ProofOfConcept")),
-            details: extra.collect::<Vec<_>>().join("\n"),
-            request: message("HttpRequest"),
-            response: message("HttpResponse"),
-            ..EvidenceItem::default()
-        }]),
         fingerprint: text("LookupId").to_owned(),
         is_confirmed: value["Confirmed"].as_bool().unwrap_or_default(),
         found_at: fields::time(text("LastSeenDate")),
         proposed: proposed(text("State")),
-        target: Some(place.target),
-        port: place.port,
-        protocol: "tcp".to_owned(),
-        service: place.scheme,
-        ..ImportEntry::default()
+        ..ImportEntry::at(place)
     };
-    entry.place.path = place.path;
-    entry.place.parameter = parameter.to_owned();
+    let item = evidence(value);
+    entry.place.parameter.clone_from(&item.parameter);
+    entry.evidence = EntryEvidence::Items(vec![item]);
     Ok(entry)
+}
+
+fn evidence(value: &Value) -> EvidenceItem {
+    let text = |one: &Value| one.as_str().unwrap_or_default().to_owned();
+    let request = &value["HttpRequest"];
+    let parameter = json::elements(&request["Parameters"]).first();
+    let extra = json::elements(&value["ExtraInformation"]).iter();
+    let extra = extra.map(|row| format!("{}: {}", text(&row["Name"]), text(&row["Value"])));
+    EvidenceItem {
+        url: text(&value["Url"]),
+        method: text(&request["Method"]),
+        parameter: parameter.map_or_else(String::new, |first| text(&first["Name"])),
+        matched: fields::plain(value["ProofOfConcept"].as_str().unwrap_or_default()),
+        details: extra.collect::<Vec<_>>().join("\n"),
+        request: text(&request["Content"]),
+        response: text(&value["HttpResponse"]["Content"]),
+        ..EvidenceItem::default()
+    }
 }
 
 /// `Present, AcceptedRisk`.

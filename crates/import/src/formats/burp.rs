@@ -59,12 +59,12 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
     if kind.is_empty() && name.is_empty() {
         return Err("issue without type and name");
     }
-    let place = TargetPlace::of_text(issue.at("host")).ok_or("issue without a host")?;
-    let mut target = place.target;
+    let mut place = TargetPlace::of_text(issue.at("host")).ok_or("issue without a host")?;
     let address = issue
         .child("host")
         .and_then(|host| ImportTarget::of_host(host.get("ip")));
-    target.others.extend(address.map(|address| address.name));
+    let others = &mut place.target.others;
+    others.extend(address.map(|address| address.name));
     let severity = issue.at("severity");
     let confidence = issue.at("confidence");
     let classes = issue.at("vulnerabilityClassifications");
@@ -76,7 +76,7 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
     ]
     .map(fields::plain);
     let parameter = parameter(issue.at("location"));
-    let url = format!("{}{}", target.name, issue.at("path"));
+    let url = format!("{}{}", place.target.name, issue.at("path"));
     Ok(ImportEntry {
         vuln_id: match kind {
             "" | OF_EXTENSION => format!("burp:{}", fields::slug(name)),
@@ -95,10 +95,6 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
         cves: fields::cves(classes),
         cwes: fields::cwes_in(classes),
         references,
-        port: place.port,
-        protocol: "tcp".to_owned(),
-        service: place.scheme,
-        target: Some(target),
         place: EntryPlace {
             path: path(issue.at("path")),
             parameter,
@@ -106,7 +102,7 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
         is_confirmed: confidence == "Certain",
         proposed: is_false_positive(severity)
             .then(|| ProposedVerdict::new(Verdict::FalsePositive, "")),
-        ..ImportEntry::default()
+        ..ImportEntry::at(place)
     })
 }
 

@@ -218,6 +218,27 @@ fn is_unaffected_tree(affected: &XmlTree) -> bool {
     states.peek().is_some() && states.all(|state| state == UNAFFECTED)
 }
 
+fn xml_rating(tree: &XmlTree) -> CyclonedxRating {
+    CyclonedxRating {
+        // The extension for version 1.2 has the base score one level deeper.
+        score: fields::number(tree.at("score")).or_else(|| fields::number(tree.at("score/base"))),
+        severity: tree.at("severity").into(),
+        method: tree.at("method").into(),
+        vector: tree.at("vector").into(),
+    }
+}
+
+/// The addresses of the advisories and of the source.
+fn xml_links(tree: &XmlTree) -> Vec<String> {
+    let advisories = tree.child("advisories").into_iter();
+    let advisories = advisories.flat_map(|list| list.all("advisory"));
+    let links = advisories.map(|one| match one.at("url") {
+        "" => one.text.trim().to_owned(),
+        url => url.to_owned(),
+    });
+    links.chain([tree.at("source/url").to_owned()]).collect()
+}
+
 fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
     let mut xml = XmlStream::new(input);
     let mut bom = CyclonedxBom::default();
@@ -316,21 +337,6 @@ impl CyclonedxBom {
                 .map(|list| list.all(name).collect())
                 .unwrap_or_default()
         };
-        let rating = |one: &XmlTree| CyclonedxRating {
-            // The extension for version 1.2 has the base score one level deeper.
-            score: fields::number(one.at("score")).or_else(|| fields::number(one.at("score/base"))),
-            severity: one.at("severity").into(),
-            method: one.at("method").into(),
-            vector: one.at("vector").into(),
-        };
-        let advisories = list("advisories", "advisory").into_iter();
-        let mut links: Vec<String> = advisories
-            .map(|one| match one.at("url") {
-                "" => one.text.trim().to_owned(),
-                url => url.to_owned(),
-            })
-            .collect();
-        links.push(tree.at("source/url").to_owned());
         let targets = list("affects", "target");
         let is_unaffected =
             !targets.is_empty() && targets.iter().all(|one| is_unaffected_tree(one));
@@ -361,12 +367,15 @@ impl CyclonedxBom {
                 tree.at("recommendation"),
                 &recommended.join("\n"),
             ]),
-            ratings: list("ratings", "rating").into_iter().map(rating).collect(),
+            ratings: list("ratings", "rating")
+                .into_iter()
+                .map(xml_rating)
+                .collect(),
             cwes: list("cwes", "cwe")
                 .iter()
                 .flat_map(|cwe| fields::cwes(&cwe.text))
                 .collect(),
-            links,
+            links: xml_links(tree),
             aliases: list("references", "reference")
                 .iter()
                 .map(|one| one.at("id").to_owned())

@@ -107,7 +107,7 @@ impl FfufResult {
         ];
         let others = others.into_iter().filter(|(_, value)| !value.is_empty());
         details.extend(others.map(|(name, value)| format!("{name}: {value}")));
-        let mut entry = ImportEntry {
+        Ok(ImportEntry {
             vuln_id: "ffuf:found".to_owned(),
             source_risk: self.status.to_string(),
             title: format!("Found {} (status {})", place.path, self.status),
@@ -119,13 +119,7 @@ impl FfufResult {
                 details: details.join("\n"),
                 ..EvidenceItem::default()
             }]),
-            target: Some(place.target),
-            port: place.port,
-            protocol: "tcp".to_owned(),
-            service: place.scheme,
-            ..ImportEntry::default()
-        };
-        entry.place.path = place.path;
-        Ok(entry)
+            ..ImportEntry::at(place)
+        })
     }
 }

@@ -254,19 +254,6 @@ impl GenericFinding {
                 .map_or_else(|| fields::slug(&self.title), |id| id.to_string()),
         };
         let cwes = std::iter::once(&self.cwe).chain(&self.cwes);
-        let component = format!("{} {}", self.component_name, self.component_version);
-        let rows = [
-            ("File", self.file_path.to_string()),
-            ("Line", self.line.to_string()),
-            ("Component", component.trim().to_owned()),
-            ("Payload", self.payload.to_string()),
-            ("Steps", self.steps_to_reproduce.to_string()),
-        ];
-        let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
-        let rows: Vec<(&str, String)> = rows.collect();
-        let url = place
-            .as_ref()
-            .map(|place| format!("{}{}", place.target.name, place.path));
         let cvss = CvssRating::new(self.cvssv4_score, &self.cvssv4)
             .or_else(|| CvssRating::new(self.cvssv3_score, &self.cvssv3));
         let mut entry = ImportEntry {
@@ -278,15 +265,7 @@ impl GenericFinding {
             impact: self.impact.to_string(),
             recommendation: self.mitigation.to_string(),
             test: "DefectDojo generic findings".to_owned(),
-            evidence: match url {
-                Some(url) => EntryEvidence::Items(vec![EvidenceItem {
-                    url,
-                    parameter: self.param.to_string(),
-                    details: lines(&rows),
-                    ..EvidenceItem::default()
-                }]),
-                None => EntryEvidence::text(lines(&rows)),
-            },
+            evidence: self.evidence(place.as_ref()),
             cves: ids.iter().flat_map(|id| fields::cves(id)).collect(),
             cwes: cwes.flat_map(|cwe| fields::cwes(cwe)).collect(),
             cvss,
@@ -318,6 +297,28 @@ impl GenericFinding {
             }
         }
         entry
+    }
+
+    fn evidence(&self, place: Option<&TargetPlace>) -> EntryEvidence {
+        let component = format!("{} {}", self.component_name, self.component_version);
+        let rows = [
+            ("File", self.file_path.to_string()),
+            ("Line", self.line.to_string()),
+            ("Component", component.trim().to_owned()),
+            ("Payload", self.payload.to_string()),
+            ("Steps", self.steps_to_reproduce.to_string()),
+        ];
+        let rows = rows.into_iter().filter(|(_, value)| !value.is_empty());
+        let rows: Vec<(&str, String)> = rows.collect();
+        match place {
+            Some(place) => EntryEvidence::Items(vec![EvidenceItem {
+                url: format!("{}{}", place.target.name, place.path),
+                parameter: self.param.to_string(),
+                details: lines(&rows),
+                ..EvidenceItem::default()
+            }]),
+            None => EntryEvidence::text(lines(&rows)),
+        }
     }
 
     fn proposed(&self) -> Option<ProposedVerdict> {

@@ -72,7 +72,7 @@ impl HttpxPage {
         if self.failed {
             return Err("host did not answer");
         }
-        let place = TargetPlace::of_url(&self.url).ok_or("page without a URL")?;
+        let mut place = TargetPlace::of_url(&self.url).ok_or("page without a URL")?;
         let details = [
             ("Status", self.status_code.to_string()),
             ("Title", self.title.to_string()),
@@ -85,18 +85,17 @@ impl HttpxPage {
         let details: Vec<String> = details
             .map(|(name, value)| format!("{name}: {value}"))
             .collect();
-        let mut target = place.target;
         let address = ImportTarget::of_host(&self.host).map(|host| host.name);
         let shown = format!("{}://", place.scheme);
-        let host = target
+        let host = place
+            .target
             .name
             .strip_prefix(&shown)
             .unwrap_or_default()
             .to_owned();
-        target
-            .others
-            .extend(address.filter(|address| !host.starts_with(address.as_str())));
-        let mut entry = ImportEntry {
+        let others = &mut place.target.others;
+        others.extend(address.filter(|address| !host.starts_with(address.as_str())));
+        Ok(ImportEntry {
             vuln_id: "httpx:page".to_owned(),
             source_risk: self.status_code.to_string(),
             title: format!(
@@ -114,14 +113,8 @@ impl HttpxPage {
                 ..EvidenceItem::default()
             }]),
             tags: self.tech.iter().map(Shared::to_string).collect(),
-            target: Some(target),
-            port: place.port,
-            protocol: "tcp".to_owned(),
-            service: place.scheme,
             found_at: fields::time(&self.timestamp),
-            ..ImportEntry::default()
-        };
-        entry.place.path = place.path;
-        Ok(entry)
+            ..ImportEntry::at(place)
+        })
     }
 }

@@ -77,27 +77,6 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let port = fields::port(row.get(&["port"]));
     let protocol = row.get(&["protocol"]).to_lowercase();
     let is_transport = matches!(protocol.as_str(), "tcp" | "udp");
-    let score = [
-        "cvss v3 base score",
-        "cvss v3.0 base score",
-        "cvssv3",
-        "definition.cvss3.base_score",
-    ];
-    let vector = [
-        "cvss v3 vector",
-        "cvss3 vector",
-        "definition.cvss3.base_vector",
-    ];
-    let old_score = [
-        "cvss v2 base score",
-        "cvss",
-        "cvss v2.0 base score",
-        "definition.cvss2.base_score",
-    ];
-    let old_vector = ["cvss v2 vector", "definition.cvss2.base_vector"];
-    let rating = |score: &[&str], vector: &[&str]| {
-        CvssRating::new(fields::number(row.get(score)), row.get(vector))
-    };
     let severity = row.get(&["severity", "risk", "risk factor"]);
     let solution = row.get(&["solution", "steps to remediate", "definition.solution"]);
     let family = row.get(&["family", "definition.family"]);
@@ -117,7 +96,7 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
         evidence: EntryEvidence::text(row.get(&["plugin output", "plugin text", "output"])),
         cves: fields::cves(row.get(&["cve", "definition.cve"])),
         cwes: fields::cwes(row.get(&["definition.cwe"])),
-        cvss: rating(&score, &vector).or_else(|| rating(&old_score, &old_vector)),
+        cvss: cvss(row),
         references: fields::links(row.get(&["see also", "definition.see_also"])),
         target: target.or_else(|| ImportTarget::of_hosts(names)),
         port,
@@ -136,5 +115,36 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
             comment => Some(ProposedVerdict::new(Verdict::RiskAccepted, comment)),
         },
         ..ImportEntry::default()
+    })
+}
+
+/// The rating of version 3, else that of version 2.
+fn cvss(row: &ImportRow<'_>) -> Option<CvssRating> {
+    let rating = |score: &[&str], vector: &[&str]| {
+        CvssRating::new(fields::number(row.get(score)), row.get(vector))
+    };
+    let current = rating(
+        &[
+            "cvss v3 base score",
+            "cvss v3.0 base score",
+            "cvssv3",
+            "definition.cvss3.base_score",
+        ],
+        &[
+            "cvss v3 vector",
+            "cvss3 vector",
+            "definition.cvss3.base_vector",
+        ],
+    );
+    current.or_else(|| {
+        rating(
+            &[
+                "cvss v2 base score",
+                "cvss",
+                "cvss v2.0 base score",
+                "definition.cvss2.base_score",
+            ],
+            &["cvss v2 vector", "definition.cvss2.base_vector"],
+        )
     })
 }

@@ -4,7 +4,7 @@ use scandeck_wire::contract::{Risk, Shared, lenient};
 use serde::Deserialize;
 
 use super::FormatReader;
-use crate::entry::ImportEntry;
+use crate::entry::{EntryPlace, ImportEntry};
 use crate::evidence::{EntryEvidence, EvidenceItem};
 use crate::fields;
 use crate::head::FileHead;
@@ -165,15 +165,14 @@ fn entry(item: &NiktoItem, host: &NiktoHost) -> Result<ImportEntry, &'static str
     // JSON does not name the scheme.
     let site = TargetPlace::of_url(&host.site);
     let place = site.or_else(|| TargetPlace::of_url(&format!("{scheme}://{name}{shown_port}/")));
-    let place = place.ok_or("item without a host")?;
+    let mut place = place.ok_or("item without a host")?;
     let message = fields::plain(&item.msg);
     let parameter = quoted(&message);
     let url = format!("{}{}", place.target.name, item.url);
-    let mut target = place.target;
-    target
-        .others
-        .extend(ImportTarget::of_host(&host.ip).map(|address| address.name));
-    let mut entry = ImportEntry {
+    let address = ImportTarget::of_host(&host.ip).map(|address| address.name);
+    place.target.others.extend(address);
+    let path = item.url.split(['?', '#']).next().unwrap_or_default();
+    Ok(ImportEntry {
         vuln_id: match item.id.is_empty() {
             true => format!("nikto:{}", fields::slug(&message)),
             false => format!("nikto:{}", item.id),
@@ -190,20 +189,12 @@ fn entry(item: &NiktoItem, host: &NiktoHost) -> Result<ImportEntry, &'static str
             matched: message,
             ..EvidenceItem::default()
         }]),
-        target: Some(target),
-        port: place.port,
-        protocol: "tcp".to_owned(),
-        service: place.scheme,
-        ..ImportEntry::default()
-    };
-    entry.place.path = item
-        .url
-        .split(['?', '#'])
-        .next()
-        .unwrap_or_default()
-        .to_owned();
-    entry.place.parameter = parameter;
-    Ok(entry)
+        place: EntryPlace {
+            path: path.to_owned(),
+            parameter,
+        },
+        ..ImportEntry::at(place)
+    })
 }
 
 /// The name of a header or file in `header 'x-cache' found`: one test reports several.

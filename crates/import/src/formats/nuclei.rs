@@ -11,7 +11,7 @@ use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json;
 use crate::run::ImportRun;
-use crate::target::TargetPlace;
+use crate::target::{ImportTarget, TargetPlace};
 
 pub const READER: &dyn FormatReader = &NucleiReader;
 
@@ -151,25 +151,12 @@ impl NucleiResult {
         if self.is_unmatched {
             return Err("check did not match (matcher status false)");
         }
-        let place = self.place();
         let info = &self.info;
         let matcher = [&self.matcher, &self.extractor]
             .into_iter()
             .find(|name| !name.is_empty());
         let is_cve = template.to_ascii_uppercase().starts_with("CVE-");
         let matcher = matcher.filter(|_| !is_cve);
-        let mut references: Vec<String> = Vec::new();
-        for reference in &info.reference {
-            references.extend(fields::links(reference));
-        }
-        references.extend(fields::links(&self.template_url));
-        let mut cves: Vec<String> = info
-            .classification
-            .cve_id
-            .iter()
-            .flat_map(|id| fields::cves(id))
-            .collect();
-        cves.extend(fields::cves(template));
         let words = info.tags.iter().flat_map(|tags| tags.split(','));
         let tags: Vec<String> = words.map(|tag| tag.trim().to_owned()).collect();
         let classification = &info.classification;
@@ -189,7 +176,7 @@ impl NucleiResult {
             recommendation: info.remediation.to_string(),
             test: format!("nuclei template {template}"),
             evidence: self.evidence(),
-            cves,
+            cves: self.cves(template),
             cwes: classification
                 .cwe_id
                 .iter()
@@ -197,7 +184,7 @@ impl NucleiResult {
                 .collect(),
             cvss: CvssRating::new(classification.cvss_score, &classification.cvss_metrics),
             epss: EpssRating::new(classification.epss_score, classification.epss_percentile),
-            references,
+            references: self.references(),
             // The templates of nuclei have this tag if the CVE is in the CISA catalog.
             is_known_exploited: tags.iter().any(|tag| tag == "kev"),
             tags,
@@ -205,25 +192,40 @@ impl NucleiResult {
             ..ImportEntry::default()
         };
         entry.place.parameter = self.parameter.to_string();
-        if let Some(place) = place {
-            let is_web = !place.path.is_empty();
-            let has_connection = matches!(
-                &*self.kind,
-                "http" | "headless" | "network" | "tcp" | "ssl" | "javascript" | "websocket"
-            );
-            entry.place.path = place.path;
-            entry.port = place.port.filter(|_| has_connection || is_web);
-            entry.protocol = String::from(if entry.port.is_some() { "tcp" } else { "" });
-            entry.service = place.scheme;
-            let mut target = place.target;
-            if let Some(address) = crate::target::ImportTarget::of_host(&self.ip)
-                && address.name != target.name
-            {
-                target.others.push(address.name);
-            }
-            entry.target = Some(target);
+        if let Some(place) = self.place() {
+            self.put_at(&mut entry, place);
         }
         Ok(entry)
+    }
+
+    fn references(&self) -> Vec<String> {
+        let texts = self.info.reference.iter().chain([&self.template_url]);
+        texts.flat_map(|text| fields::links(text)).collect()
+    }
+
+    fn cves(&self, template: &str) -> Vec<String> {
+        let ids = self.info.classification.cve_id.iter();
+        let of_ids = ids.flat_map(|id| fields::cves(id));
+        of_ids.chain(fields::cves(template)).collect()
+    }
+
+    fn put_at(&self, entry: &mut ImportEntry, place: TargetPlace) {
+        let is_web = !place.path.is_empty();
+        let has_connection = matches!(
+            &*self.kind,
+            "http" | "headless" | "network" | "tcp" | "ssl" | "javascript" | "websocket"
+        );
+        entry.place.path = place.path;
+        entry.port = place.port.filter(|_| has_connection || is_web);
+        entry.protocol = String::from(if entry.port.is_some() { "tcp" } else { "" });
+        entry.service = place.scheme;
+        let mut target = place.target;
+        if let Some(address) = ImportTarget::of_host(&self.ip)
+            && address.name != target.name
+        {
+            target.others.push(address.name);
+        }
+        entry.target = Some(target);
     }
 
     fn place(&self) -> Option<TargetPlace> {

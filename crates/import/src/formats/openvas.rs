@@ -74,13 +74,7 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
     }
     let hostname = [result.at("host/hostname"), result.at("host/asset/name")];
     let target = ImportTarget::of_hosts([hostname[0], result.at("host"), hostname[1]]);
-    // `443/tcp`, `443/tcp (IANA: https)` or `https (443/tcp)`.
-    let (before, after) = result
-        .at("port")
-        .split_once('/')
-        .unwrap_or((result.at("port"), ""));
-    let port = before.rsplit([' ', '(']).next().and_then(fields::port);
-    let protocol = after.split([' ', ')']).next().unwrap_or_default();
+    let (port, protocol) = port_and_protocol(result.at("port"));
     let tag = |name: &str| {
         let tags = nvt
             .at("tags")
@@ -91,17 +85,7 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
             .map(|(_, value)| value.trim());
         values.next().unwrap_or_default()
     };
-    let references: Vec<&XmlTree> = nvt
-        .child("refs")
-        .map(|refs| refs.all("ref").collect())
-        .unwrap_or_default();
-    let of_type = |kind: &'static str| {
-        let found = references
-            .iter()
-            .filter(move |one| one.get("type").eq_ignore_ascii_case(kind));
-        found.map(|one| one.get("id"))
-    };
-    let mut cves: Vec<String> = of_type("cve").flat_map(fields::cves).collect();
+    let mut cves: Vec<String> = references(nvt, "cve").flat_map(fields::cves).collect();
     cves.extend(fields::cves(nvt.at("cve")));
     let score = fields::number(result.at("severity"));
     let vector = match nvt.at("severities/severity/value") {
@@ -113,15 +97,6 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         solution => solution,
     };
     let threat = result.at("threat");
-    let epss = nvt
-        .find("epss/max_severity")
-        .or_else(|| nvt.find("epss/max_epss"));
-    let epss = epss.and_then(|epss| {
-        EpssRating::new(
-            fields::number(epss.at("score")),
-            fields::number(epss.at("percentile")),
-        )
-    });
     Ok(ImportEntry {
         vuln_id: format!("openvas:{oid}"),
         risk: risk(threat, score),
@@ -138,8 +113,8 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         evidence: EntryEvidence::text(result.at("description")),
         cves,
         cvss: CvssRating::new(score.filter(|score| *score > 0.0), vector),
-        epss,
-        references: of_type("url").flat_map(fields::links).collect(),
+        epss: epss(nvt),
+        references: references(nvt, "url").flat_map(fields::links).collect(),
         target,
         port,
         protocol: match port {
@@ -150,6 +125,31 @@ fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         proposed: proposed(threat),
         ..ImportEntry::default()
     })
+}
+
+/// Of `443/tcp`, `443/tcp (IANA: https)` or `https (443/tcp)`.
+fn port_and_protocol(text: &str) -> (Option<u16>, &str) {
+    let (before, after) = text.split_once('/').unwrap_or((text, ""));
+    let port = before.rsplit([' ', '(']).next().and_then(fields::port);
+    let protocol = after.split([' ', ')']).next().unwrap_or_default();
+    (port, protocol)
+}
+
+/// The ids of the references of a type, such as `cve`.
+fn references<'a>(nvt: &'a XmlTree, kind: &'static str) -> impl Iterator<Item = &'a str> {
+    let all = nvt
+        .child("refs")
+        .into_iter()
+        .flat_map(|refs| refs.all("ref"));
+    let found = all.filter(move |one| one.get("type").eq_ignore_ascii_case(kind));
+    found.map(|one| one.get("id"))
+}
+
+fn epss(nvt: &XmlTree) -> Option<EpssRating> {
+    let severe = nvt.find("epss/max_severity");
+    let epss = severe.or_else(|| nvt.find("epss/max_epss"))?;
+    let number = |name: &str| fields::number(epss.at(name));
+    EpssRating::new(number("score"), number("percentile"))
 }
 
 fn of_row(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {

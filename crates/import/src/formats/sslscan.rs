@@ -1,14 +1,11 @@
 //! sslscan: XML. The tool states facts; the weaknesses among them are entries.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::FormatReader;
-use crate::coverage::{ImportCoverage, TestedPorts};
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::run::ImportRun;
 use crate::target::ImportTarget;
-use crate::tls;
+use crate::tls::{self, TestedServer};
 use crate::xml::{XmlStep, XmlStream, XmlTree};
 
 pub const READER: &dyn FormatReader = &SslscanReader;
@@ -49,21 +46,8 @@ impl FormatReader for SslscanReader {
     }
 }
 
-/// What was tested, and the weaknesses with their details.
-#[derive(Default)]
-struct SslscanServer {
-    tested: BTreeSet<&'static str>,
-    flaws: BTreeMap<&'static str, Vec<Vec<String>>>,
-}
-
-impl SslscanServer {
-    fn test(&mut self, id: &'static str, has_flaw: bool, name: &str, value: &str) {
-        self.tested.insert(id);
-        if has_flaw {
-            let row = vec![name.to_owned(), value.to_owned()];
-            self.flaws.entry(id).or_default().push(row);
-        }
-    }
+fn test(found: &mut TestedServer, id: &'static str, has_flaw: bool, name: &str, value: &str) {
+    found.test(id, has_flaw.then(|| (name, value.to_owned())));
 }
 
 fn read_server(test: &XmlTree, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
@@ -73,36 +57,14 @@ fn read_server(test: &XmlTree, run: &mut ImportRun<'_>) -> Result<(), ReadFault>
     };
     run.target(&target);
     let port: Option<u16> = test.get("port").parse().ok();
-    let mut found = SslscanServer::default();
+    let mut found = TestedServer::default();
     for element in &test.children {
         read_fact(element, &mut found);
     }
-    let ports = port.map(|port| TestedPorts {
-        protocol: "tcp".to_owned(),
-        first: port,
-        last: port,
-    });
-    run.summary.coverage.push(ImportCoverage {
-        targets: vec![target.clone()],
-        ports: ports.into_iter().collect(),
-        checks: found
-            .tested
-            .iter()
-            .map(|id| format!("sslscan:{id}"))
-            .collect(),
-        ..ImportCoverage::default()
-    });
-    for (id, details) in found.flaws {
-        if let Some(mut entry) = tls::entry("sslscan", id, "", details) {
-            entry.target = Some(target.clone());
-            entry.port = port;
-            run.add(entry)?;
-        }
-    }
-    Ok(())
+    found.add_to(run, "sslscan", &target, port)
 }
 
-fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
+fn read_fact(element: &XmlTree, found: &mut TestedServer) {
     let version = element.get("sslversion");
     match element.name.as_str() {
         "protocol" => {
@@ -114,15 +76,16 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
                 ("tls", "1.1") => "tls-1.1",
                 _ => return,
             };
-            found.test(id, is_on, "Protocol", "enabled");
+            test(found, id, is_on, "Protocol", "enabled");
         }
         "heartbleed" => {
             let is_vulnerable = element.get("vulnerable") == "1";
-            found.test("heartbleed", is_vulnerable, version, "vulnerable");
+            test(found, "heartbleed", is_vulnerable, version, "vulnerable");
         }
         "renegotiation" => {
             let is_insecure = element.get("supported") == "1" && element.get("secure") == "0";
-            found.test(
+            test(
+                found,
                 "insecure-renegotiation",
                 is_insecure,
                 "Secure renegotiation",
@@ -131,11 +94,12 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
         }
         "compression" => {
             let is_on = element.get("supported") == "1";
-            found.test("compression", is_on, "Compression", "supported");
+            test(found, "compression", is_on, "Compression", "supported");
         }
         "fallback" => {
             let is_missing = element.get("supported") == "0";
-            found.test(
+            test(
+                found,
                 "no-fallback-scsv",
                 is_missing,
                 "TLS_FALLBACK_SCSV",
@@ -151,7 +115,7 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
                 _ => tls::weakness_of(name),
             };
             for id in ["null-cipher", "weak-cipher"] {
-                found.test(id, is_offered && weakness == Some(id), version, name);
+                test(found, id, is_offered && weakness == Some(id), version, name);
             }
             // Old versions name protocols with their ciphers only.
             let protocol = match version {
@@ -161,7 +125,7 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
                 "TLSv1.1" => "tls-1.1",
                 _ => return,
             };
-            found.test(protocol, is_offered, version, name);
+            test(found, protocol, is_offered, version, name);
         }
         "certificate" => read_certificate(element, found),
         // Since version 2.0, a list of certificates.
@@ -172,20 +136,22 @@ fn read_fact(element: &XmlTree, found: &mut SslscanServer) {
     }
 }
 
-fn read_certificate(certificate: &XmlTree, found: &mut SslscanServer) {
+fn read_certificate(certificate: &XmlTree, found: &mut TestedServer) {
     let subject = certificate.at("subject");
     let signature = certificate.at("signature-algorithm").to_ascii_lowercase();
     let is_weak = signature.starts_with("sha1") || signature.starts_with("md5");
-    found.test("certificate-sha1", is_weak, "Signature", &signature);
+    test(found, "certificate-sha1", is_weak, "Signature", &signature);
     let is_self_signed = certificate.at("self-signed") == "true";
-    found.test(
+    test(
+        found,
         "certificate-self-signed",
         is_self_signed,
         "Subject",
         subject,
     );
     let expired = certificate.at("not-valid-after");
-    found.test(
+    test(
+        found,
         "certificate-expired",
         certificate.at("expired") == "true",
         "Valid until",
@@ -197,7 +163,8 @@ fn read_certificate(certificate: &XmlTree, found: &mut SslscanServer) {
             "RSA" | "DSA" => 2048,
             _ => 224,
         };
-        found.test(
+        test(
+            found,
             "certificate-weak-key",
             bits < least,
             "Bits",

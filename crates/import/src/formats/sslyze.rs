@@ -9,14 +9,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::FormatReader;
-use crate::coverage::{ImportCoverage, TestedPorts};
 use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json::{self, JsonReader, JsonStep};
 use crate::run::ImportRun;
 use crate::target::ImportTarget;
-use crate::tls;
+use crate::tls::{self, TestedServer};
 
 pub const READER: &dyn FormatReader = &SslyzeReader;
 
@@ -139,26 +138,6 @@ struct SslyzeValidation {
     openssl_error_string: Shared,
 }
 
-/// Weaknesses of a server with their details.
-#[derive(Default)]
-struct SslyzeServer {
-    flaws: BTreeMap<&'static str, Vec<Vec<String>>>,
-    tested: Vec<&'static str>,
-}
-
-impl SslyzeServer {
-    /// A weakness that was tested, with a detail when the server has it.
-    fn test(&mut self, id: &'static str, detail: Option<(&str, String)>) {
-        self.tested.push(id);
-        if let Some((name, value)) = detail {
-            self.flaws
-                .entry(id)
-                .or_default()
-                .push(vec![name.to_owned(), value]);
-        }
-    }
-}
-
 fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
     let place = match &server.server_location {
         Value::Null => &server.server_info.server_location,
@@ -178,7 +157,7 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
         run.skip("server was not reachable");
         return Ok(());
     };
-    let mut found = SslyzeServer::default();
+    let mut found = TestedServer::default();
     for (command, raw) in results {
         let status = serde_json::from_str::<SslyzeStatus<'_>>(raw.get()).ok();
         let status = status.and_then(|status| Some((status.status?, status.result)));
@@ -200,35 +179,11 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
     let port = place["port"]
         .as_u64()
         .and_then(|port| u16::try_from(port).ok());
-    run.summary.coverage.push(ImportCoverage {
-        targets: vec![target.clone()],
-        ports: port
-            .map(|port| TestedPorts {
-                protocol: "tcp".to_owned(),
-                first: port,
-                last: port,
-            })
-            .into_iter()
-            .collect(),
-        checks: found
-            .tested
-            .iter()
-            .map(|id| format!("sslyze:{id}"))
-            .collect(),
-        ..ImportCoverage::default()
-    });
-    for (id, details) in found.flaws {
-        if let Some(mut entry) = tls::entry("sslyze", id, "", details) {
-            entry.target = Some(target.clone());
-            entry.port = port;
-            run.add(entry)?;
-        }
-    }
-    Ok(())
+    found.add_to(run, "sslyze", &target, port)
 }
 
 /// Whether the result has the shape of its command.
-fn read_result(command: &str, raw: &str, found: &mut SslyzeServer) -> bool {
+fn read_result(command: &str, raw: &str, found: &mut TestedServer) -> bool {
     if command == "certificate_info" {
         let certificates = json::object::<SslyzeCertificates>(raw);
         let is_read = certificates.is_ok();
@@ -244,7 +199,7 @@ fn read_result(command: &str, raw: &str, found: &mut SslyzeServer) -> bool {
     }
 }
 
-fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
+fn read_command(command: &str, result: &Value, found: &mut TestedServer) {
     let is = |name: &str| result[name].as_bool() == Some(true);
     let isnt = |name: &str| result[name].as_bool() == Some(false);
     let fact =
@@ -303,7 +258,7 @@ fn read_command(command: &str, result: &Value, found: &mut SslyzeServer) {
     }
 }
 
-fn read_ciphers(command: &str, result: &Value, found: &mut SslyzeServer) {
+fn read_ciphers(command: &str, result: &Value, found: &mut TestedServer) {
     let Some((_, name, flaw)) = PROTOCOLS.iter().find(|(known, _, _)| *known == command) else {
         return;
     };
@@ -326,7 +281,7 @@ fn read_ciphers(command: &str, result: &Value, found: &mut SslyzeServer) {
     }
 }
 
-fn read_certificates(result: &SslyzeCertificates, found: &mut SslyzeServer) {
+fn read_certificates(result: &SslyzeCertificates, found: &mut TestedServer) {
     for deployment in &result.certificate_deployments {
         let leaf = deployment.received_certificate_chain.first();
         let subject = leaf.map_or("certificate", |leaf| &leaf.subject.rfc4514_string);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::FormatReader;
-use crate::entry::ImportEntry;
+use crate::entry::{EntryPlace, ImportEntry};
 use crate::evidence::{EntryEvidence, EvidenceItem};
 use crate::fields;
 use crate::head::FileHead;
@@ -227,7 +227,7 @@ fn entry(hit: &WapitiHit, kind: &WapitiKind, target: &str) -> Result<ImportEntry
         false => hit.http_request.to_string(),
     };
     let words = kind.references.join(" ");
-    let mut entry = ImportEntry {
+    Ok(ImportEntry {
         vuln_id: format!("wapiti:{}", fields::slug(&kind.name)),
         risk: risk(&hit.level),
         source_risk: hit.level.to_string(),
@@ -249,15 +249,12 @@ fn entry(hit: &WapitiHit, kind: &WapitiKind, target: &str) -> Result<ImportEntry
             request,
             ..EvidenceItem::default()
         }]),
-        target: Some(place.target),
-        port: place.port,
-        protocol: "tcp".to_owned(),
-        service: place.scheme,
-        ..ImportEntry::default()
-    };
-    entry.place.path = path.to_owned();
-    entry.place.parameter = hit.parameter.to_string();
-    Ok(entry)
+        place: EntryPlace {
+            path: path.to_owned(),
+            parameter: hit.parameter.to_string(),
+        },
+        ..ImportEntry::at(place)
+    })
 }
 
 /// The scheme of a request is not in its text.

@@ -163,17 +163,12 @@ impl JsonReader for WpscanJson<'_, '_> {
 
 impl WpscanJson<'_, '_> {
     fn at(&self, path: String) -> ImportEntry {
-        let mut entry = ImportEntry::default();
-        if let Some(place) = &self.place {
-            let mut target = place.target.clone();
-            target
-                .others
-                .extend(ImportTarget::of_host(&self.ip).map(|address| address.name));
-            entry.target = Some(target);
-            entry.port = place.port;
-            entry.protocol = "tcp".to_owned();
-            entry.service = place.scheme.clone();
-        }
+        let placed = self.place.clone().map(|mut place| {
+            let address = ImportTarget::of_host(&self.ip).map(|address| address.name);
+            place.target.others.extend(address);
+            ImportEntry::at(place)
+        });
+        let mut entry = placed.unwrap_or_default();
         entry.place.path = path;
         entry
     }

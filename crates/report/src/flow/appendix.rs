@@ -4,7 +4,7 @@
 
 use super::grid::Grid;
 use super::{Block, Each, heading};
-use crate::view::{Fact, ProofLimit, View, stamp};
+use crate::view::{Fact, ProofLimit, View, incomplete_tests, stamp};
 use crate::{RenderError, ReportDecision};
 use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
@@ -33,9 +33,15 @@ pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
         "column.fingerprint",
     ];
     let mut grid = Grid::new(words, &keys);
+    let mut tests = Grid::new(words, &["column.number", "column.cause", "column.tests"]);
+    let mut has_tests = false;
     for chapter in &view.contents {
         for read in chapter.entries(ProofLimit::NOTHING, 0) {
             let (found, entry) = read?;
+            for [cause, ids] in incomplete_tests(&found.finding) {
+                has_tests = true;
+                tests.row([entry.number.clone(), cause, ids]);
+            }
             let decided = found.decided.as_ref();
             let is_manual = decided.is_some_and(|decided| decided.own);
             let id = match is_manual {
@@ -55,7 +61,12 @@ pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
             ]);
         }
     }
-    grid.pass(each)
+    grid.pass(each)?;
+    if !has_tests {
+        return Ok(());
+    }
+    heading(each, 2, words.get("heading.incomplete_tests"), 0, false)?;
+    tests.pass(each)
 }
 
 pub fn walk_coverage(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
@@ -77,6 +88,7 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
         "column.not_found",
     ];
     let mut grid = Grid::new(words, &keys);
+    let mut has_history = false;
     for chapter in &view.contents {
         for read in chapter.entries(ProofLimit::NOTHING, 0) {
             let (found, entry) = read?;
@@ -85,6 +97,7 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
             if entry.history.is_empty() && absences.is_empty() {
                 continue;
             }
+            has_history = true;
             grid.row([
                 entry.number,
                 entry.name,
@@ -94,7 +107,10 @@ pub fn walk_history(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
             ]);
         }
     }
-    grid.pass(each)
+    match has_history {
+        true => grid.pass(each),
+        false => each(Block::Remark(words.get("text.no_history"))),
+    }
 }
 
 /// Why each finding is new, changed, absent, reappeared or not retested.

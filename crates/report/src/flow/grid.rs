@@ -1,6 +1,8 @@
 //! A table with the widths that its texts need: columns without text are not shown, and no
 //! identifier is broken while another column has room.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use super::{Block, Each, TableBlock};
 use crate::RenderError;
 use crate::words::Words;
@@ -15,6 +17,8 @@ const LONGEST: usize = 110;
 /// Rows of a table in which one of this many rows is unusual.
 const LONG_TABLE: usize = 40;
 const UNUSUAL: usize = 20;
+/// Bold letters are wider.
+const BOLD: f32 = 1.2;
 /// The space between two columns, in characters.
 const GAP: f32 = 2.0;
 
@@ -167,7 +171,9 @@ impl Grid {
     /// The characters that a column needs for the longest of these parts of its cells.
     fn width(&self, column: usize, part: fn(&str) -> f32) -> f32 {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
-        let mut lengths: Vec<f32> = cells.map(|cell| part(cell)).collect();
+        let is_bold = column == self.risk_column && !self.risks.is_empty();
+        let scale = if is_bold { BOLD } else { 1.0 };
+        let mut lengths: Vec<f32> = cells.map(|cell| part(cell) * scale).collect();
         lengths.sort_unstable_by(f32::total_cmp);
         let unusual = match lengths.len() {
             ..LONG_TABLE => 0,
@@ -175,23 +181,29 @@ impl Grid {
         };
         let usual = lengths.len().checked_sub(unusual + 1);
         let usual = usual.and_then(|at| lengths.get(at)).copied();
-        // Bold letters are wider.
-        let header = self.headers.get(column).map(|cell| part(cell) * 1.2);
+        let header = self.headers.get(column).map(|cell| part(cell) * BOLD);
         usual.unwrap_or(0.0).max(header.unwrap_or(0.0)).max(3.0)
     }
 }
 
+/// Chinese and Japanese text may be broken between any two characters.
 fn longest_word(cell: &str) -> f32 {
-    longest(cell.split_whitespace(), WORD)
+    let words = cell.split_whitespace();
+    longest(words.flat_map(|word| word.split_inclusive(is_wide)), WORD)
 }
 
 fn longest_line(cell: &str) -> f32 {
     longest(cell.lines(), LONGEST)
 }
 
+/// The length of the longest text in characters; a wide one counts as two.
 fn longest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> f32 {
-    let lengths = texts.map(|text| text.chars().take(most).count());
+    let lengths = texts.map(|text| text.width().min(most));
     lengths.max().unwrap_or(0) as f32
+}
+
+fn is_wide(c: char) -> bool {
+    c.width() == Some(2)
 }
 
 #[cfg(test)]
@@ -268,6 +280,29 @@ mod tests {
         let room = |widths: Vec<f32>| widths[1] * LINE / 100.0;
         assert!(room(widths(&["Target", "Findings"], &rows)) > findings.len() as f32);
         assert!(room(widths(&["Target", "Findings"], &rows[..20])) < findings.len() as f32);
+    }
+
+    #[test]
+    fn wide_characters_count_twice_and_are_broken_anywhere() {
+        let name = "管理画面のパスワード";
+        let prose = "Words that can go on as many lines as they like. ".repeat(6);
+        let names = widths(&["Name", "Text"], &[&[name, &prose]]);
+        let latin = widths(&["Name", "Text"], &[&["ten letter", &prose]]);
+        assert!(names[0] > latin[0] * 1.2, "{names:?} {latin:?}");
+        let host = "long-name-of-a-host.intranet.example.org";
+        let text = "数据库密码泄露。".repeat(20);
+        let hosts = widths(&["Target", "Text"], &[&[host, &text]]);
+        assert!(hosts[0] * LINE / 100.0 >= host.len() as f32, "{hosts:?}");
+        assert_eq!(longest_word(&text), 2.0);
+    }
+
+    #[test]
+    fn risk_is_wide_enough_for_bold_letters() {
+        let words = Words::of("en").unwrap();
+        let mut grid = Grid::new(&words, &["column.risk", "column.recommendation"]);
+        let text = "Words that can go on as many lines as they like. ".repeat(6);
+        grid.risk_row(Risk::Medium, &words, [text]);
+        assert_eq!(grid.width(0, longest_word), 6.0 * BOLD);
     }
 
     #[test]

@@ -26,6 +26,8 @@ const CONTENTS: usize = 400;
 const COVER_LINES: usize = 14;
 /// Most kinds of findings in a table of the summary, which has one page.
 const SUMMARY_ROWS: usize = 8;
+/// Kinds of findings that a recommendation names; more are counted.
+const KINDS: usize = 6;
 
 /// A block of a paged report.
 pub enum Block<'a> {
@@ -400,10 +402,15 @@ fn walk_recommendations(view: &View<'_>, each: Each<'_>) -> Result<(), RenderErr
     ];
     let mut grid = Grid::new(words, &keys);
     for one in &view.recommendations {
-        let name = format!("{}\n{}", one.name, one.signals);
-        let targets = words.count(one.targets, "noun.target");
-        let removes = words.filled("text.removes", &[&one.removes(words), &targets]);
-        let cells = [one.text.clone(), name.trim_end().to_owned(), removes];
+        let mut kinds: Vec<String> = one.names.iter().take(KINDS).cloned().collect();
+        let more = one.names.len().saturating_sub(KINDS);
+        if more > 0 {
+            kinds.push(words.filled("text.and_more", &[&more.to_string()]));
+        }
+        if !one.signals.is_empty() {
+            kinds.push(one.signals.clone());
+        }
+        let cells = [one.text.clone(), kinds.join("\n"), one.effect(words)];
         grid.risk_row(one.risk, words, cells);
     }
     grid.pass(each)

@@ -110,6 +110,55 @@ fn finding_names_its_latest_earlier_findings_and_counts_the_others() {
 }
 
 #[test]
+fn ids_of_incomplete_tests_are_in_the_appendix_only() {
+    let mut input = data(ChapterKind::Class);
+    let finding = &mut input.findings[0].finding;
+    finding.name = "Scan blocked by the site".into();
+    finding.vuln_id = "coverage.blocked".into();
+    let row = ["HTTP 403", "361 of 361", "web.cors, web.exposed.git"].map(str::to_owned);
+    finding.vuln_evidence = Evidence::table(&["Cause", "Requests", "Tests"], [Vec::from(row)]);
+    let all = outline(&input, 100);
+    let place = |line: &str| all.iter().position(|one| one == line);
+    let appendix = place("#Appendix: identifiers").unwrap();
+    assert!(place("Cause|Requests: 1").unwrap() < appendix, "{all:#?}");
+    let tests = place("##Incomplete tests").unwrap();
+    assert!(tests > appendix, "{all:#?}");
+    assert_eq!(all[tests + 1], "No.|Cause|Tests: 1");
+    input.options.appendix = false;
+    let all = outline(&input, 100);
+    let ids = all.iter().filter(|line| line.contains("Cause|Tests"));
+    assert_eq!(ids.count(), 0, "{all:#?}");
+}
+
+#[test]
+fn history_without_earlier_findings_says_so() {
+    let mut input = data(ChapterKind::Class);
+    input.options.history = true;
+    let count = |input: &ReportData| {
+        let document = Document::new(input).unwrap();
+        let mut remarks = Vec::new();
+        let limits = FlowLimits {
+            in_full: 100,
+            proof: ProofLimit::ALL,
+        };
+        walk(&View::new(&document).unwrap(), limits, &mut |block| {
+            if let Block::Remark(text) = block {
+                remarks.push(text.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+        let is_history = |text: &&String| text.ends_with("for the first time.");
+        remarks.iter().filter(is_history).count()
+    };
+    assert_eq!(count(&input), 0);
+    for found in &mut input.findings {
+        found.history.clear();
+    }
+    assert_eq!(count(&input), 1);
+}
+
+#[test]
 fn port_that_is_in_the_place_is_no_detail() {
     let mut input = data(ChapterKind::Class);
     for (at, found) in input.findings.iter_mut().enumerate() {

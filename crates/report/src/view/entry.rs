@@ -1,6 +1,6 @@
 //! A finding for a person: its facts, texts, evidence and decisions. Ids are in the appendix only.
 
-use super::proof::{Proof, ProofLimit, proof};
+use super::proof::{Proof, ProofLimit, evidence, proof};
 use super::{Fact, Prose, day, fact, line, named, stamp, tool_name};
 use crate::arrange::{CommonTexts, class_of};
 use crate::options::ReportOptions;
@@ -126,7 +126,7 @@ pub(super) fn entry(
     facts.extend(prose.facts.iter().cloned());
     let (proof, cut) = match limit.rows {
         0 => Default::default(),
-        _ => proof(finding.vuln_evidence.view().decoded(), limit, words),
+        _ => proof(evidence(finding), limit, words),
     };
     let earlier = |old: &Earlier| format!("{} ({})", stamp(old.found_at), words.risk(old.risk));
     let name = named(&finding.name, words);

@@ -27,7 +27,7 @@ use entry::EntryStyle;
 pub use entry::FindingEntry;
 pub use location::{location, locations};
 pub use overview::{ExploitedKind, Recommendation};
-pub use proof::{Proof, ProofLimit};
+pub use proof::{Proof, ProofLimit, incomplete_tests};
 pub use scope::ReportScope;
 
 /// A labelled line. `aside` is of less weight than `value`.

@@ -20,11 +20,12 @@ use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clea
 /// Names on the cover; more are counted.
 const COVER_NAMES: usize = 12;
 
-/// The recommendation for one kind of finding.
+/// A recommendation, with the kinds of findings that it removes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recommendation {
     pub risk: Risk,
-    pub name: String,
+    /// The kinds of findings, the highest risk first.
+    pub names: Vec<String>,
     /// `KEV · EPSS 93 %` of its most urgent finding.
     pub signals: String,
     /// The findings that it removes.
@@ -38,6 +39,19 @@ impl Recommendation {
     /// `2 high, 1 low`
     pub fn removes(&self, words: &Words) -> String {
         present(&self.counts, words)
+    }
+
+    /// `2 high, 1 low on 2 targets`; the places too, if it removes several kinds of findings.
+    pub fn effect(&self, words: &Words) -> String {
+        let removes = self.removes(words);
+        let targets = words.count(self.targets, "noun.target");
+        match self.names.len() {
+            0 | 1 => words.filled("text.removes", &[&removes, &targets]),
+            _ => {
+                let places = words.count(self.findings, "noun.place");
+                words.filled("text.removes_places", &[&removes, &places, &targets])
+            }
+        }
     }
 }
 
@@ -114,7 +128,8 @@ fn listed(names: impl ExactSizeIterator<Item = String>, words: &Words) -> String
 pub(super) struct ReportTally {
     standings: BTreeMap<Standing, RiskCounts>,
     dismissed: BTreeMap<String, usize>,
-    kinds: BTreeMap<(String, String), TalliedKind>,
+    /// By what they ask for.
+    actions: BTreeMap<String, TalliedAction>,
     exploited: BTreeMap<String, ExploitedKind>,
     /// Findings that need work, by presence.
     presences: BTreeMap<String, usize>,
@@ -122,13 +137,47 @@ pub(super) struct ReportTally {
 }
 
 /// Findings with the same recommendation.
-struct TalliedKind {
-    risk: Risk,
+struct TalliedAction {
+    text: String,
     urgency: Urgency,
     signals: String,
-    name: String,
+    kinds: BTreeMap<String, TalliedKind>,
     counts: RiskCounts,
     targets: BTreeSet<String>,
+}
+
+/// Findings of one kind with the same recommendation.
+struct TalliedKind {
+    risk: Risk,
+    name: String,
+}
+
+impl TalliedAction {
+    fn recommendation(self) -> Recommendation {
+        let mut kinds: Vec<TalliedKind> = self.kinds.into_values().collect();
+        kinds.sort_by(|one, other| {
+            let by_risk = other.risk.cmp(&one.risk);
+            by_risk.then_with(|| one.name.cmp(&other.name))
+        });
+        let risk = kinds.first().map_or(Risk::Info, |kind| kind.risk);
+        let mut names: Vec<String> = Vec::new();
+        for kind in kinds {
+            let name = line(&kind.name);
+            // Scanners have several classes of one name.
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Recommendation {
+            risk,
+            names,
+            signals: self.signals,
+            counts: self.counts,
+            findings: self.counts.iter().sum(),
+            targets: self.targets.len(),
+            text: clean_text(&self.text).into_owned(),
+        }
+    }
 }
 
 impl TalliedKind {
@@ -211,28 +260,35 @@ impl ReportTally {
         } else {
             &finding.vuln_id
         };
-        let kind = self
-            .kinds
-            .entry((class.to_string(), given.to_owned()))
-            .or_insert_with(|| TalliedKind {
-                risk: Risk::Info,
+        let action = self
+            .actions
+            .entry(action_of(given))
+            .or_insert_with(|| TalliedAction {
+                text: given.to_owned(),
                 urgency: Urgency::default(),
                 signals: signals(finding),
-                name: finding.name.to_string(),
+                kinds: BTreeMap::new(),
                 counts: RiskCounts::default(),
                 targets: BTreeSet::new(),
             });
         let urgency = Urgency::of(finding);
-        if urgency > kind.urgency {
-            kind.urgency = urgency;
-            kind.signals = signals(finding);
+        if urgency > action.urgency {
+            action.urgency = urgency;
+            action.signals = signals(finding);
         }
+        action.counts[place_of(found.risk())] += 1;
+        if !action.targets.contains(&found.target) {
+            action.targets.insert(found.target.clone());
+        }
+        let kind = action
+            .kinds
+            .entry(class.to_string())
+            .or_insert_with(|| TalliedKind {
+                risk: Risk::Info,
+                name: finding.name.to_string(),
+            });
         kind.risk = kind.risk.max(found.risk());
         kind.share_name(&finding.name);
-        kind.counts[place_of(found.risk())] += 1;
-        if !kind.targets.contains(&found.target) {
-            kind.targets.insert(found.target.clone());
-        }
     }
 
     fn counts(&self, standing: Standing) -> RiskCounts {
@@ -323,23 +379,12 @@ impl ReportTally {
     /// of the highest risk.
     pub fn recommendations(self) -> Vec<Recommendation> {
         let mut all: Vec<(Urgency, Recommendation)> = self
-            .kinds
-            .into_iter()
-            .map(|((_, given), kind)| {
-                let recommendation = Recommendation {
-                    risk: kind.risk,
-                    name: line(&kind.name),
-                    signals: kind.signals,
-                    counts: kind.counts,
-                    findings: kind.counts.iter().sum(),
-                    targets: kind.targets.len(),
-                    text: clean_text(&given).into_owned(),
-                };
-                (kind.urgency, recommendation)
-            })
+            .actions
+            .into_values()
+            .map(|action| (action.urgency, action.recommendation()))
             .collect();
         // The sort is stable, so recommendations of equal effect remain in the order of their
-        // class.
+        // texts.
         all.sort_by_key(|(urgency, one)| {
             (
                 Reverse(urgency.is_exploited()),
@@ -349,6 +394,12 @@ impl ReportTally {
         });
         all.into_iter().map(|(_, one)| one).collect()
     }
+}
+
+/// Recommendations that differ in spaces, capital letters or the full stop ask for the same.
+fn action_of(recommendation: &str) -> String {
+    let words: Vec<&str> = recommendation.split_whitespace().collect();
+    words.join(" ").trim_end_matches('.').to_lowercase()
 }
 
 pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
@@ -484,10 +535,36 @@ mod tests {
     }
 
     #[test]
+    fn recommendations_that_ask_for_the_same_are_one() {
+        let mut input = decided();
+        for (found, text) in input
+            .findings
+            .iter_mut()
+            .zip(["Hide it.", "hide\n it", "Hide it."])
+        {
+            found.finding.recommendation = text.into();
+        }
+        let document = Document::new(&input).unwrap();
+        let all = View::new(&document).unwrap().recommendations;
+        assert_eq!(all.len(), 1, "{all:?}");
+        let worst = "=cmd|'/C calc'!A0<script>x</script>";
+        assert_eq!(all[0].names, [worst, "Server names its version"]);
+        assert_eq!(all[0].risk, Risk::Low);
+        assert_eq!(
+            all[0].effect(&document.words),
+            "1 low, 2 info: 3 places on 2 targets"
+        );
+    }
+
+    #[test]
     fn recommendations_are_listed_once_per_kind_and_omit_settled_findings() {
         let mut input = decided();
-        for found in &mut input.findings {
-            found.finding.recommendation = "Hide it.".into();
+        for (found, text) in input
+            .findings
+            .iter_mut()
+            .zip(["Hide it.", "Change it.", "Hide it."])
+        {
+            found.finding.recommendation = text.into();
         }
         let document = Document::new(&input).unwrap();
         let all = View::new(&document).unwrap().recommendations;
@@ -498,7 +575,7 @@ mod tests {
             "the severity override counts"
         );
         assert_eq!(
-            (&*all[1].name, all[1].findings, all[1].targets),
+            (&*all[1].names[0], all[1].findings, all[1].targets),
             ("Server names its version", 2, 2)
         );
         for (found, port) in
@@ -513,7 +590,7 @@ mod tests {
             .unwrap()
             .recommendations
             .iter()
-            .map(|one| one.name.to_string())
+            .flat_map(|one| one.names.clone())
             .collect();
         assert!(names.iter().any(|name| name == "Open port"), "{names:?}");
         input.findings[1].decided.as_mut().unwrap().standing = Standing::Fixed;

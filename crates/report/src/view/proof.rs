@@ -2,9 +2,16 @@
 
 use serde::Serialize;
 
+use super::line;
 use crate::words::Words;
-use scandeck_wire::contract::EvidenceView;
+use scandeck_wire::contract::{EvidenceView, Finding};
 use scandeck_wire::text::clean_text_for_print;
+
+/// Beginning of the classes of findings about the scan itself. The rows of their evidence are cause,
+/// requests and the ids of the incomplete tests.
+const ABOUT_SCAN: &str = "coverage.";
+/// The column of the ids.
+const TEST_IDS: usize = 2;
 
 /// Evidence for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -43,6 +50,36 @@ impl ProofLimit {
         characters: 20_000,
         rows: 100,
     };
+}
+
+/// The evidence of a finding without the ids of tests, which are in the appendix only.
+pub(super) fn evidence(finding: &Finding) -> EvidenceView {
+    match finding.vuln_evidence.view().decoded() {
+        EvidenceView::Table {
+            mut headers,
+            mut rows,
+        } if finding.vuln_id.starts_with(ABOUT_SCAN) => {
+            headers.truncate(TEST_IDS);
+            rows.iter_mut().for_each(|row| row.truncate(TEST_IDS));
+            EvidenceView::Table { headers, rows }
+        }
+        view => view,
+    }
+}
+
+/// The causes with the ids of their incomplete tests, of a finding about the scan.
+pub fn incomplete_tests(finding: &Finding) -> Vec<[String; 2]> {
+    if !finding.vuln_id.starts_with(ABOUT_SCAN) {
+        return Vec::new();
+    }
+    let EvidenceView::Table { rows, .. } = finding.vuln_evidence.view().decoded() else {
+        return Vec::new();
+    };
+    let listed = |row: &Vec<String>| {
+        let ids = row.get(TEST_IDS).filter(|ids| !ids.is_empty())?;
+        Some([line(row.first()?), line(ids)])
+    };
+    rows.iter().filter_map(listed).collect()
 }
 
 /// The evidence within the limit, and a sentence about the rest.

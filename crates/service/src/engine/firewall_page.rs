@@ -82,7 +82,6 @@ fn is_block_text(page: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use reqwest::header::HeaderMap;
-    use url::Url;
 
     use super::*;
     use crate::engine::http::headers;
@@ -94,12 +93,8 @@ mod tests {
             headers([("content-type", kind)])
         };
         HttpPage {
-            url: Url::parse("http://a.test/x").unwrap(),
-            status: 200,
             headers,
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test/x", body)
         }
     }
 

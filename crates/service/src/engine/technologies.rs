@@ -246,7 +246,6 @@ fn matched(page: &HttpPage, sign: &TechnologySign, pattern: &Regex) -> Option<(S
 #[cfg(test)]
 mod tests {
     use reqwest::header::{HeaderMap, HeaderName};
-    use url::Url;
 
     use super::*;
 
@@ -257,12 +256,8 @@ mod tests {
             headers.append(name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
         }
         Arc::new(HttpPage {
-            url: Url::parse("http://a.test/").unwrap(),
-            status: 200,
             headers,
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test/", body)
         })
     }
 

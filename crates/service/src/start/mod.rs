@@ -8,86 +8,54 @@
 //!     ─► row deleted, database closed ─► lock released     (within 2 s)
 //! ```
 
+mod api_handler;
+mod identities;
 mod idle;
+mod opened;
+mod scans;
 mod sockets;
+mod tasks;
 
 use std::fmt;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::extract::Request;
-use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
-use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tower::ServiceExt;
 use url::Url;
 
-use crate::api::router;
-use crate::api::router::NormalizingRouter;
 use crate::clock::{Clock, SystemClock};
-use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
-use crate::data::service_scope::ServiceScope;
-use crate::engine::pace::Lanes;
-use crate::engine::{Engine, EngineSettings, ServicePorts};
-use crate::errors::{ApiError, StartError};
+use crate::data::data_dir::{DataDir, DirLock};
+use crate::errors::StartError;
 use crate::guards::audit::AuditLog;
 use crate::guards::keys::KeyRing;
 use crate::guards::limits::{ClientLimiter, HEALTH_CHECKS, Limiter};
 use crate::guards::quotas::KeyUsage;
-use crate::guards::secrets::{ScanSecrets, fingerprint};
-use crate::loggers;
-use crate::loggers::recorder::Recorder;
-use crate::loggers::{LoggerHandler, UnattributedList};
+use crate::loggers::UnattributedList;
 use crate::monitor::health::Readiness;
-use crate::monitor::metrics::{Metrics, MetricsHandler};
-use crate::monitor::observe::{RequestCounter, observe};
-use crate::net::connections;
-use crate::net::connections::{
-    AcceptedConnection, ClientAddress, ConnectionHandler, ConnectionLimits, FailedHandshake,
-    ListenerTls,
-};
+use crate::monitor::metrics::Metrics;
+use crate::monitor::observe::RequestCounter;
 use crate::net::descriptors::DescriptorShares;
-use crate::net::dns::DnsClient;
 use crate::net::proxies::TrustedProxies;
 use crate::net::resolver::{Resolver, SystemResolver};
-use crate::net::tls::{ServerIdentity, TlsFiles};
-use crate::runs::callbacks;
+use crate::net::tls::ServerIdentity;
 use crate::runs::claims;
-use crate::runs::importer;
 use crate::runs::key_windows::share_key_windows;
-use crate::runs::lanes::{JOIN, share_lanes};
+use crate::runs::lanes::share_lanes;
 use crate::runs::lease::NodeLease;
-use crate::runs::local_queue::LocalQueue;
-use crate::runs::queue_hints::follow_hints;
-use crate::runs::report_maker;
-use crate::runs::schedules::start_schedules;
-use crate::runs::words::{PREDEFINED, WordlistWords};
-use crate::runs::worker;
-use crate::runs::worker::{Runner, WorkerParts};
-use crate::scope::Pattern;
-use crate::scope_check::{ActiveUse, ScopeCheck, ScopeCheckSettings};
-use crate::settings::{NodeRole, Settings};
+use crate::runs::worker::Runner;
+use crate::scope_check::ScopeCheck;
+use crate::settings::Settings;
 use crate::state::{App, AppState};
-use crate::store::captures::LoggerQuota;
-use crate::store::jobs::seal_copy;
-use crate::store::nodes::{NodeDetails, NodeRegistration, SharedKey};
-use crate::store::{DatabaseAddress, OpenedStore, Store};
-use scandeck_wire::login::login;
+use crate::store::Store;
 
-use sockets::{Sockets, api_url, check_exposure, check_roles, local_url, metrics_note, role_notes};
-
-/// How long open connections may finish their responses when the service stops.
-const DRAIN: Duration = Duration::from_millis(1500);
-
-/// Connections of the metrics listener.
-const METRICS_CONNECTIONS: usize = 8;
+use identities::ListenerIdentities;
+use opened::{OpenedDir, ServiceKeys};
+use scans::{engine, engine_scope, scan_lanes};
+use sockets::{Sockets, api_url, check_exposure, check_roles, metrics_note, role_notes};
+use tasks::spawn_tasks;
 
 /// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
 pub(crate) const SCAN_DESCRIPTORS: usize = 32;
@@ -253,189 +221,6 @@ async fn start_parts(
     })
 }
 
-/// The certificates of the listeners.
-struct ListenerIdentities {
-    api: Option<Arc<ServerIdentity>>,
-    loggers: Option<Arc<ServerIdentity>>,
-}
-
-/// TLS of each listener; one without speaks plain HTTP.
-struct TlsAcceptors {
-    api: Option<TlsAcceptor>,
-    loggers: Option<TlsAcceptor>,
-}
-
-impl ListenerIdentities {
-    fn load(settings: &Settings) -> Result<Self, StartError> {
-        let load = |files: &Option<TlsFiles>| {
-            let identity = files.clone().map(ServerIdentity::load);
-            identity.transpose().map_err(tls_failed)
-        };
-        Ok(Self {
-            api: load(&settings.tls)?,
-            loggers: load(&settings.logger_tls)?,
-        })
-    }
-
-    fn acceptors(&self) -> Result<TlsAcceptors, StartError> {
-        let accept = |identity: &Option<Arc<ServerIdentity>>| {
-            let acceptor = identity.as_ref().map(ServerIdentity::acceptor);
-            acceptor.transpose().map_err(tls_failed)
-        };
-        Ok(TlsAcceptors {
-            api: accept(&self.api)?,
-            loggers: accept(&self.loggers)?,
-        })
-    }
-}
-
-fn tls_failed(error: anyhow::Error) -> StartError {
-    StartError::Settings(format!("{error:#}"))
-}
-
-/// The data directory, locked, with its store and its keys.
-struct OpenedDir {
-    dir: DataDir,
-    lock: DirLock,
-    /// What an earlier process wrote for clients.
-    last: Option<ServiceInfo>,
-    store: Store,
-    keys: ServiceKeys,
-    scope_check: Arc<ScopeCheck>,
-    /// Notices for the user.
-    notes: Vec<String>,
-}
-
-impl OpenedDir {
-    async fn open(settings: &Settings) -> Result<Self, StartError> {
-        let dir = DataDir::open(&settings.data_dir).map_err(files(&settings.data_dir))?;
-        let dir = dir.of_service(settings.database.clone());
-        let Some(lock) = dir.lock().await.map_err(files(dir.path()))? else {
-            return Err(StartError::Held {
-                dir: dir.path().to_owned(),
-                info: dir.info().map(Box::new),
-            });
-        };
-        let last = dir.take_last_info();
-        let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
-        let OpenedStore { store, notes } = dir.open_store().await?;
-        let keys = ServiceKeys::read(settings, &dir)?;
-        seal_credentials(&store, &dir, &keys.scans).await?;
-        Ok(Self {
-            dir,
-            lock,
-            last,
-            store: store.of_node(node_details(settings, &keys)),
-            keys,
-            scope_check,
-            notes,
-        })
-    }
-
-    /// Adds this node to those of the database, takes over the scans of nodes that have ended, and
-    /// prepares the store and the scope. A refused node changes nothing. Returns a notice if the
-    /// scope file was stored.
-    async fn register(
-        &self,
-        settings: &Settings,
-        clock: &dyn Clock,
-    ) -> Result<Option<String>, StartError> {
-        let difference = claims::clock_difference(&self.store).await;
-        clock.follow(difference.map_err(StartError::Store)?);
-        let registered = self.store.register(clock.now()).await;
-        match registered.map_err(StartError::Store)? {
-            NodeRegistration::Done => {
-                prepare(&self.store, settings).await?;
-                ServiceScope::new(&self.dir).share(&self.store).await
-            }
-            NodeRegistration::OtherKey { key, name } => Err(self.other_key(settings, key, name)),
-        }
-    }
-
-    fn other_key(&self, settings: &Settings, key: SharedKey, node: String) -> StartError {
-        let (file, other_remedy) = match key {
-            SharedKey::Secrets => (
-                secrets_file(settings, &self.dir),
-                ", or name it with --secrets-key-file",
-            ),
-            SharedKey::Callbacks => (self.dir.callback_key_file(), ""),
-        };
-        StartError::OtherKey {
-            file,
-            node,
-            other_remedy,
-        }
-    }
-
-    /// Stores the address of the service for clients of this machine; returns a notice if the
-    /// logger URLs have changed.
-    fn announce(
-        &self,
-        settings: &Settings,
-        sockets: &Sockets,
-        logger_base: &Url,
-    ) -> Result<Option<String>, StartError> {
-        let last = self.last.as_ref().map(|last| &last.logger_url);
-        let previous = last.filter(|last| *last != logger_base);
-        let key_file = settings.api_key_file.as_ref();
-        let info = ServiceInfo {
-            // Only processes of this machine read the file.
-            base_url: local_url(settings, sockets.api_address)?,
-            logger_url: logger_base.clone(),
-            previous_logger_url: previous.map(Url::to_string),
-            pid: std::process::id(),
-            api_key_file: key_file.and_then(|file| file.canonicalize().ok()),
-            database_file: settings.database.as_ref().and_then(DatabaseAddress::file),
-            logger_days: settings.logger_days,
-        };
-        self.dir.write_info(&info).map_err(files(self.dir.path()))?;
-        Ok(previous.map(|previous| {
-            format!(
-                "logger URLs changed from {previous} to {logger_base}; old URLs no longer record"
-            )
-        }))
-    }
-}
-
-struct ServiceKeys {
-    /// The API key of the data directory.
-    admin: String,
-    /// Signs callbacks.
-    callback: String,
-    /// Encrypts the credentials of scans.
-    scans: ScanSecrets,
-}
-
-impl ServiceKeys {
-    fn read(settings: &Settings, dir: &DataDir) -> Result<Self, StartError> {
-        let key_file = settings.api_key_file.clone();
-        let admin = api_key(&key_file.unwrap_or_else(|| dir.key_file()))?;
-        let callback_file = dir.callback_key_file();
-        let callback = secret(&callback_file).map_err(files(&callback_file))?;
-        let scans = scan_secrets(settings, dir)?;
-        Ok(Self {
-            admin,
-            callback,
-            scans,
-        })
-    }
-}
-
-/// Encrypts the credentials of scans that earlier versions stored as text, also in copies.
-async fn seal_credentials(
-    store: &Store,
-    dir: &DataDir,
-    secrets: &ScanSecrets,
-) -> Result<(), StartError> {
-    store.seal_jobs(secrets).await.map_err(StartError::Store)?;
-    for copy in dir.database_copies() {
-        if let Err(error) = seal_copy(&copy, secrets).await {
-            tracing::warn!(copy = %copy.display(), %error, "credentials of scans in this copy not encrypted");
-        }
-    }
-    Ok(())
-}
-
 /// Notices about the settings and the machine.
 fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares) -> Vec<String> {
     let mut notes = Vec::new();
@@ -503,331 +288,6 @@ fn app_state(
     }
 }
 
-fn engine(
-    settings: &Settings,
-    scope_check: ScopeCheck,
-    system_resolver: &Arc<dyn Resolver>,
-    sockets: &Sockets,
-    lanes: Arc<Lanes>,
-) -> Arc<dyn Runner> {
-    let resolver: Arc<dyn Resolver> = match settings.dns_server {
-        Some(server) => Arc::new(DnsClient::new(server)),
-        None => Arc::clone(system_resolver),
-    };
-    let service_ports = ServicePorts::default();
-    service_ports.add(sockets.api_address);
-    if sockets.loggers.is_some() {
-        service_ports.add(sockets.logger_address);
-    }
-    Arc::new(Engine::new(EngineSettings {
-        scope_check: Arc::new(scope_check),
-        resolver,
-        trust_anchors: settings.trust_anchors.clone(),
-        service_ports,
-        limits: settings.scan_limits,
-        lanes,
-    }))
-}
-
-/// The lanes of the scans of this process. With PostgreSQL, other nodes may scan the same hosts.
-fn scan_lanes(settings: &Settings, shares: DescriptorShares) -> Arc<Lanes> {
-    let probes = shares
-        .scans
-        .saturating_sub(settings.scans_at_once * SCAN_DESCRIPTORS);
-    Arc::new(match settings.database {
-        Some(_) => Lanes::waiting(probes, JOIN),
-        None => Lanes::new(probes),
-    })
-}
-
-/// The key of the credentials of scans. It has a file of its own: a copy of the database does not
-/// contain it.
-fn scan_secrets(settings: &Settings, dir: &DataDir) -> Result<ScanSecrets, StartError> {
-    let file = secrets_file(settings, dir);
-    let secret = secret(&file).map_err(files(&file))?;
-    ScanSecrets::new(&secret)
-        .ok_or_else(|| StartError::Settings(format!("{} has no usable key", file.display())))
-}
-
-fn secrets_file(settings: &Settings, dir: &DataDir) -> PathBuf {
-    let file = settings.secrets_key_file.clone();
-    file.unwrap_or_else(|| dir.secrets_key_file())
-}
-
-/// What the other nodes of the database see of this one.
-fn node_details(settings: &Settings, keys: &ServiceKeys) -> NodeDetails {
-    let user = login(|name| std::env::var(name).ok());
-    let (_, host) = user.rsplit_once('@').unwrap_or_default();
-    let roles: Vec<&str> = settings.roles.iter().map(|role| role.as_str()).collect();
-    NodeDetails {
-        name: host.to_owned(),
-        roles: roles.join(","),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        secrets_key: keys.scans.fingerprint().to_owned(),
-        callback_key: fingerprint(&keys.callback),
-        place: String::new(),
-        lease: settings.lease,
-    }
-}
-
-/// Prepares the store before the first request: current workspace, predefined wordlists.
-async fn prepare(store: &Store, settings: &Settings) -> Result<(), StartError> {
-    if let Some(id) = settings.current_workspace
-        && !store
-            .set_current_workspace(id)
-            .await
-            .map_err(StartError::Store)?
-    {
-        return Err(StartError::Settings(format!(
-            "--current-workspace {id}: workspace {id} not found"
-        )));
-    }
-    for (name, description, file) in PREDEFINED {
-        let words = WordlistWords::parse(file);
-        store
-            .upsert_predefined_wordlist(name, description, &words)
-            .await
-            .map_err(StartError::Store)?;
-    }
-    Ok(())
-}
-
-/// Deletes what interrupted purges of shared decisions have left; the next start tries it again.
-async fn continue_purges(store: Store, stop: CancellationToken) {
-    // The store ends them with its other deletions.
-    let continued = stop.run_until_cancelled(store.continue_purges()).await;
-    if let Some(Err(error)) = continued {
-        tracing::warn!(%error, "shared decisions of an interrupted purge not deleted");
-    }
-}
-
-fn files(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> StartError + use<> {
-    let path = path.to_owned();
-    move |cause| StartError::Files { path, cause }
-}
-
-fn rails_settings(settings: &Settings, dir: &DataDir) -> Result<ScopeCheckSettings, StartError> {
-    let pattern = |text: &String| {
-        Pattern::allowance(text)
-            .map_err(|error| StartError::Settings(format!("--allow-target {text}: {error}")))
-    };
-    let command_suffix = if dir.command_suffix().is_empty() {
-        ""
-    } else {
-        " --data-dir DIR"
-    };
-    Ok(ScopeCheckSettings {
-        scope_file: dir.scope_file(),
-        allow_private: settings.allow_private,
-        allow_active: settings.allow_active,
-        active_use: ActiveUse::Scans,
-        allow_targets: settings
-            .allow_targets
-            .iter()
-            .map(pattern)
-            .collect::<Result<_, _>>()?,
-        only_here: false,
-        only_listed: false,
-        command_suffix,
-    })
-}
-
-/// The scope of the scans of this process: those of a place run at its workers.
-fn engine_scope(settings: &Settings, dir: &DataDir) -> Result<ScopeCheck, StartError> {
-    Ok(ScopeCheck::new(ScopeCheckSettings {
-        only_here: true,
-        ..rails_settings(settings, dir)?
-    }))
-}
-
-/// Starts the background tasks; `stop` ends each of them.
-fn spawn_tasks(
-    app: &App,
-    sockets: Sockets,
-    tls: TlsAcceptors,
-    runner: Arc<dyn Runner>,
-    shares: DescriptorShares,
-    callback_key: String,
-    stop: &CancellationToken,
-) -> TaskTracker {
-    let tasks = BackgroundTasks {
-        app,
-        shares,
-        stop,
-        tracker: TaskTracker::new(),
-    };
-    tasks.serve_api(sockets.api, tls.api);
-    if let Some(loggers) = sockets.loggers {
-        tasks.serve_loggers(loggers, tls.loggers);
-    }
-    if let Some(metrics) = sockets.metrics {
-        tasks.serve_metrics(metrics);
-    }
-    if app.settings.roles.contains(&NodeRole::Worker) {
-        tasks.work(runner, callback_key);
-    }
-    let tracker = tasks.tracker;
-    tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
-    tracker.spawn(claims::watch_places(app.clone(), stop.clone()));
-    tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
-    tracker.close();
-    tracker
-}
-
-struct BackgroundTasks<'a> {
-    app: &'a App,
-    shares: DescriptorShares,
-    stop: &'a CancellationToken,
-    tracker: TaskTracker,
-}
-
-impl BackgroundTasks<'_> {
-    fn serve_api(&self, socket: TcpListener, tls: Option<TlsAcceptor>) {
-        let limits = self.app.settings.connections.within(self.shares.api);
-        let handler = ApiHandler::new(self.app);
-        self.tracker.spawn(connections::serve(
-            socket,
-            limits,
-            handler,
-            tls,
-            self.stop.clone(),
-            DRAIN,
-        ));
-    }
-
-    /// Serves the loggers, and starts the task that stores their captures.
-    fn serve_loggers(&self, socket: TcpListener, acceptor: Option<TlsAcceptor>) {
-        let (app, stop) = (self.app, self.stop);
-        let quota = LoggerQuota {
-            requests: app.settings.logger_quota,
-            bytes: app.settings.logger_bytes,
-        };
-        let (recorder, record) = Recorder::new(app.store.clone(), quota);
-        self.tracker.spawn(record);
-        // Senders to loggers have no key.
-        let limits = ConnectionLimits {
-            reserve: 0,
-            ..app.settings.connections.within(self.shares.loggers)
-        };
-        let handler = LoggerHandler::new(app.clone(), recorder);
-        let serve_sender = {
-            let stop = stop.clone();
-            move |sender: AcceptedConnection| {
-                loggers::serve(handler.clone(), sender, limits, stop.clone())
-            }
-        };
-        let tls = match acceptor {
-            Some(acceptor) => ListenerTls::Optional(acceptor, unattributed_handshakes(app)),
-            None => ListenerTls::None,
-        };
-        self.tracker.spawn(connections::serve_transports(
-            socket,
-            limits,
-            serve_sender,
-            tls,
-            stop.clone(),
-            DRAIN,
-        ));
-    }
-
-    /// Runs scans, and the work that follows them.
-    fn work(&self, runner: Arc<dyn Runner>, callback_key: String) {
-        let (app, stop) = (|| self.app.clone(), || self.stop.clone());
-        let tracker = &self.tracker;
-        let parts = WorkerParts {
-            queue: Arc::new(LocalQueue::new(app())),
-            worker: Arc::clone(&self.app.worker),
-            lease: Arc::clone(&self.app.lease),
-            clock: Arc::clone(&self.app.clock),
-            scans_at_once: self.app.settings.scans_at_once,
-        };
-        tracker.spawn(worker::work(parts, runner, stop()));
-        tracker.spawn(claims::watch_claims(app(), stop()));
-        tracker.spawn(follow_hints(app(), stop()));
-        tracker.spawn(report_maker::make_reports(app(), stop()));
-        tracker.spawn(importer::run_imports(app(), stop()));
-        tracker.spawn(start_schedules(app(), stop()));
-        tracker.spawn(callbacks::deliver(app(), callback_key, stop()));
-    }
-
-    fn serve_metrics(&self, socket: TcpListener) {
-        let limits = ConnectionLimits {
-            connections: METRICS_CONNECTIONS,
-            reserve: 0,
-            ..self.app.settings.connections
-        };
-        self.tracker.spawn(connections::serve(
-            socket,
-            limits,
-            MetricsHandler(self.app.clone()),
-            None,
-            self.stop.clone(),
-            DRAIN,
-        ));
-    }
-}
-
-/// Keeps the handshakes of senders that refuse the certificate of the loggers: they reached the
-/// listener.
-fn unattributed_handshakes(app: &App) -> FailedHandshake {
-    let app = app.clone();
-    Arc::new(move |client, bytes| {
-        app.unattributed.add(
-            client,
-            app.now(),
-            "a TLS handshake that failed".to_owned(),
-            bytes,
-        );
-    })
-}
-
-/// Answers the requests of the API listener.
-#[derive(Clone)]
-struct ApiHandler {
-    router: NormalizingRouter,
-    app: App,
-}
-
-impl ApiHandler {
-    fn new(app: &App) -> Self {
-        Self {
-            router: router::router(app.clone()),
-            app: app.clone(),
-        }
-    }
-
-    /// Plain HTTP is for this machine and for the proxy that adds TLS.
-    fn is_behind_proxy_only(&self) -> bool {
-        let settings = &self.app.settings;
-        settings.tls.is_none() && !settings.insecure_http && !settings.behind_proxy.is_empty()
-    }
-}
-
-impl ConnectionHandler for ApiHandler {
-    fn respond(&self, client: SocketAddr, mut request: Request) -> BoxFuture<'static, Response> {
-        let is_allowed =
-            client.ip().to_canonical().is_loopback() || self.app.proxies.contains(client.ip());
-        if self.is_behind_proxy_only() && !is_allowed {
-            let error = ApiError::forbidden("direct connections are refused")
-                .with_details("connect to the proxy");
-            return Box::pin(std::future::ready(error.into_response()));
-        }
-        let is_forwarded = self.app.proxies.contains(client.ip());
-        let client = self.app.proxies.client(client, request.headers());
-        request.extensions_mut().insert(ClientAddress(client));
-        let (router, app) = (self.router.clone(), self.app.clone());
-        Box::pin(async move {
-            let respond = |request| async move {
-                router
-                    .oneshot(request)
-                    .await
-                    .unwrap_or_else(|never| match never {})
-            };
-            observe(&app, client, is_forwarded, request, respond).await
-        })
-    }
-}
-
 /// What the end of the service needs.
 struct ServiceEnd {
     dir: DataDir,
@@ -849,22 +309,5 @@ impl ServiceEnd {
         self.tasks.wait().await;
         self.store.close().await;
         drop(self.lock);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn refusals_do_not_name_the_data_directory() {
-        let temp = tempfile::tempdir().unwrap();
-        let dir = DataDir::open(temp.path()).unwrap();
-        assert_eq!(
-            rails_settings(&Settings::new(temp.path()), &dir)
-                .unwrap()
-                .command_suffix,
-            " --data-dir DIR"
-        );
     }
 }

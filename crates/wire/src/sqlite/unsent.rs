@@ -19,6 +19,70 @@ pub struct UnsentRow {
 }
 
 impl UnsentRow {
+    /// The first rows of a workspace that the service does not have, in the order of recording.
+    /// `name` is the column of their names at the service.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn read(
+        table: &str,
+        name: &str,
+        workspace: &str,
+        most: usize,
+        connection: &mut SqliteConnection,
+    ) -> sqlx::Result<Vec<Self>> {
+        let query = format!(
+            "SELECT row, {name}, json FROM {table}
+            WHERE workspace = ? AND position IS NULL AND refused IS NULL ORDER BY row LIMIT ?"
+        );
+        let rows: Vec<(i64, String, String)> = sqlx::query_as(AssertSqlSafe(query))
+            .bind(workspace.to_owned())
+            .bind(most as i64)
+            .fetch_all(connection)
+            .await?;
+        let unsent = rows.into_iter();
+        let unsent = unsent.map(|(row, key, json)| Self { row, key, json });
+        Ok(unsent.collect())
+    }
+
+    /// How many rows of a workspace the service does not have, without refused ones.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub async fn count(
+        table: &str,
+        workspace: &str,
+        connection: &mut SqliteConnection,
+    ) -> sqlx::Result<usize> {
+        let query = format!(
+            "SELECT count(*) FROM {table}
+            WHERE workspace = ? AND position IS NULL AND refused IS NULL"
+        );
+        let count: i64 = sqlx::query_scalar(AssertSqlSafe(query))
+            .bind(workspace.to_owned())
+            .fetch_one(connection)
+            .await?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
+    /// Forgets which rows of a workspace a service has, and which it refused: all are unsent.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub async fn forget_positions(
+        table: &str,
+        workspace: &str,
+        connection: &mut SqliteConnection,
+    ) -> sqlx::Result<()> {
+        let query =
+            format!("UPDATE {table} SET position = NULL, refused = NULL WHERE workspace = ?");
+        sqlx::query(AssertSqlSafe(query))
+            .bind(workspace.to_owned())
+            .execute(connection)
+            .await
+            .map(drop)
+    }
+
     /// Notes that these rows were sent, or refused with a reason by key, and commits. Rows that
     /// were changed meanwhile remain unsent.
     ///

@@ -11,12 +11,12 @@ use clap::Args;
 use super::save::ExistingFile;
 use super::session::{StoredService, stored_service};
 use super::stored::Stores;
+use super::workspace_lists::WorkspaceLists;
 use super::{HeadlessSession, ServiceArgs, bundles, save, stored};
 use crate::cli::error::CliError;
-use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
 use scandeck_domain::triage::settings::is_personal;
 use scandeck_domain::triage::{Bundle, Manifest, Setting};
-use scandeck_wire::contract::{Finding, Scan, Shared, Stamp, Target};
+use scandeck_wire::contract::{Shared, Stamp};
 use scandeck_wire::text;
 
 #[derive(Args, Clone, Debug)]
@@ -58,7 +58,7 @@ pub async fn gather(args: &ServiceArgs) -> anyhow::Result<Bundle> {
         return Err(CliError::usage("--workspace is missing", "add --workspace NAME").into());
     };
     let service = stored_service(args)?;
-    let lists = WorkspaceLists::fetch(args).await;
+    let lists = service_lists(args).await;
     let workspace = match &lists {
         Ok(lists) => lists.workspace.clone(),
         Err(error) => {
@@ -84,8 +84,9 @@ pub async fn gather(args: &ServiceArgs) -> anyhow::Result<Bundle> {
     }
     if let Ok(lists) = lists {
         bundle.manifest.reached = true;
-        (bundle.targets, bundle.scans, bundle.findings) =
-            (lists.targets, lists.scans, lists.findings);
+        bundle.targets = lists.targets.into_iter().map(Arc::new).collect();
+        bundle.scans = lists.scans.into_iter().map(Arc::new).collect();
+        bundle.findings = lists.findings.into_iter().map(Arc::new).collect();
     }
     Ok(bundle)
 }
@@ -123,47 +124,14 @@ async fn stored_data(service: &StoredService, workspace: Shared) -> anyhow::Resu
     Ok(bundle)
 }
 
-/// The lists of the service about a workspace.
-struct WorkspaceLists {
-    workspace: Shared,
-    targets: Vec<Arc<Target>>,
-    scans: Vec<Arc<Scan>>,
-    findings: Vec<Arc<Finding>>,
-}
-
-impl WorkspaceLists {
-    async fn fetch(args: &ServiceArgs) -> anyhow::Result<Self> {
-        let session = HeadlessSession::open(args).await?;
-        let workspace = session
-            .workspaces()
-            .await?
-            .into_iter()
-            .next()
-            .context("there are no workspaces")?;
-        let (client, id) = (session.client()?, Some(workspace.id));
-        let targets = client
-            .list_all_targets(&TargetQuery {
-                workspace_id: id,
-                ..TargetQuery::default()
-            })
-            .await?;
-        let scans = client
-            .list_all_scans(&ScanQuery {
-                workspace_id: id,
-                ..ScanQuery::default()
-            })
-            .await?;
-        let findings = client
-            .list_findings(&FindingQuery {
-                workspace_id: id,
-                ..FindingQuery::default()
-            })
-            .await?;
-        Ok(Self {
-            workspace: workspace.name,
-            targets: targets.into_iter().map(Arc::new).collect(),
-            scans: scans.into_iter().map(Arc::new).collect(),
-            findings: findings.into_iter().map(Arc::new).collect(),
-        })
-    }
+/// The lists of the workspace that the arguments name.
+async fn service_lists(args: &ServiceArgs) -> anyhow::Result<WorkspaceLists> {
+    let session = HeadlessSession::open(args).await?;
+    let workspace = session
+        .workspaces()
+        .await?
+        .into_iter()
+        .next()
+        .context("there are no workspaces")?;
+    WorkspaceLists::fetch(session.client()?, &workspace).await
 }

@@ -47,6 +47,7 @@ pub mod triage;
 pub mod unbundle;
 pub mod watch;
 pub mod wordlists;
+mod workspace_lists;
 pub mod workspaces;
 
 use std::process::ExitCode;

@@ -7,9 +7,7 @@ use crate::model::{CommandOffer, Model};
 use crate::palette::{ArgumentShape, Command, KEYS, RISKS, fuzzy, slot, trimmed};
 use scandeck_domain::query::{Completion, Field, QueryKind, ValueKind};
 use scandeck_domain::triage::Verdict;
-use scandeck_wire::contract::Shared;
 use scandeck_wire::text;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// So many are offered at most.
@@ -251,14 +249,8 @@ fn details(typed: &str, place: Range<usize>) -> Vec<CommandOffer> {
 
 /// Tags in use, as they are put on.
 fn tags(model: &Model) -> Vec<String> {
-    let used: BTreeSet<&Shared> = model
-        .findings
-        .triage
-        .assessments
-        .iter()
-        .flat_map(|assessment| &assessment.tags)
-        .collect();
-    used.into_iter().map(|tag| format!("+{tag}")).collect()
+    let used = model.findings.triage.tags_in_use().into_iter();
+    used.map(|tag| format!("+{tag}")).collect()
 }
 
 /// Payloads by token, the newest first, with where they went.

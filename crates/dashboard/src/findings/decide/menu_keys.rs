@@ -418,16 +418,8 @@ fn members_with(model: &Model, word: &str) -> Vec<MenuOffer> {
 }
 
 fn tags_in_use(model: &Model, word: &str) -> Vec<MenuOffer> {
-    let used: BTreeSet<&Shared> = model
-        .findings
-        .triage
-        .assessments
-        .iter()
-        .flat_map(|assessment| &assessment.tags)
-        .collect();
-    let fits = used
-        .into_iter()
-        .filter(|tag| tag.to_lowercase().starts_with(word) && tag.as_str() != word);
+    let used = model.findings.triage.tags_in_use().into_iter();
+    let fits = used.filter(|tag| tag.to_lowercase().starts_with(word) && tag.as_str() != word);
     fits.map(|tag| MenuOffer {
         words: tag.to_string(),
         value: MenuValue::Tag(tag.clone()),

@@ -204,33 +204,13 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
         }
         (Subject::Finding(identity), 1) => format!("{what} on {}", identity.name),
         (Subject::Finding(_), many) => {
-            let common = names
-                .iter()
-                .map(|name| name.as_str())
-                .reduce(common_start)
-                .unwrap_or_default();
-            let name = if common.is_empty() {
-                String::new()
-            } else {
-                format!(" ({common})")
-            };
-            format!("{what} on {}{name}", plural(many, "finding"))
+            let (findings, name) = (plural(many, "finding"), common_name(&names));
+            format!("{what} on {findings}{name}")
         }
         (Subject::Manual(_), _) if matches!(first.change, Change::Off(_)) => {
-            let deleted: Vec<_> = events
-                .iter()
-                .filter(|event| matches!(event.change, Change::Off(true)))
-                .collect();
-            match (deleted.len(), events.len()) {
-                (0, count) => format!("{} restored", plural(count, "manual finding")),
-                (count, _) => format!("{} deleted", plural(count, "manual finding")),
-            }
+            deleted_or_restored(events)
         }
-        (Subject::Rule(_), _) if rules.len() > 1 => {
-            let verdicts: BTreeSet<String> = rules.iter().map(|verdict| verdict.phrase()).collect();
-            let verdicts: Vec<String> = verdicts.into_iter().collect();
-            format!("{} ({})", plural(rules.len(), "rule"), verdicts.join(", "))
-        }
+        (Subject::Rule(_), _) if rules.len() > 1 => rules_with_verdicts(&rules),
         (Subject::Rule(rule), _) if matches!(first.change, Change::Off(_)) => {
             let query = state
                 .rule(*rule)
@@ -240,6 +220,31 @@ fn described(state: &TriageState, events: &[Arc<Event>]) -> String {
         }
         _ => what,
     }
+}
+
+/// ` (Cookie without)`: the beginning of all names, if there is any.
+fn common_name(names: &BTreeSet<&Shared>) -> String {
+    let names = names.iter().map(|name| name.as_str());
+    let common = names.reduce(common_start).unwrap_or_default();
+    match common.is_empty() {
+        true => String::new(),
+        false => format!(" ({common})"),
+    }
+}
+
+fn deleted_or_restored(events: &[Arc<Event>]) -> String {
+    let is_deleted = |event: &&Arc<Event>| matches!(event.change, Change::Off(true));
+    match (events.iter().filter(is_deleted).count(), events.len()) {
+        (0, count) => format!("{} restored", plural(count, "manual finding")),
+        (count, _) => format!("{} deleted", plural(count, "manual finding")),
+    }
+}
+
+/// `2 rules (confirmed, false positive)`.
+fn rules_with_verdicts(rules: &[Verdict]) -> String {
+    let verdicts: BTreeSet<String> = rules.iter().map(|verdict| verdict.phrase()).collect();
+    let verdicts: Vec<String> = verdicts.into_iter().collect();
+    format!("{} ({})", plural(rules.len(), "rule"), verdicts.join(", "))
 }
 
 fn what<'a>(changes: impl Iterator<Item = &'a Change>) -> String {

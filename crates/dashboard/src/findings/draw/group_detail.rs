@@ -14,6 +14,8 @@ use crate::base::{GroupId, Pane, RowRef, Tab};
 use crate::findings::draw::detail::status;
 use crate::findings::draw::groups::{changes, counts_present};
 use crate::findings::draw::seen_by;
+use crate::findings::review::draw::earlier::before;
+use crate::findings::review::draw::evidence_kinds::target;
 use crate::findings::review::draw::text as card;
 use crate::list::{FindingGroupBy, Group};
 use crate::model::{LOOKED_AT, ReviewFacts};
@@ -262,7 +264,7 @@ fn overview(
     }
     if let Some(issue) = facts.issues.first() {
         card::class(cx, facts, issue, width, &mut lines);
-        card::before(cx, "Last decision", facts, &mut lines);
+        before(cx, "Last decision", facts, &mut lines);
     }
     lines
 }
@@ -291,7 +293,7 @@ fn places<'c>(cx: &Cx<'_>, issues: impl Iterator<Item = &'c Issue>) -> String {
     let mut counts: Vec<(usize, &Issue)> = counts.into_values().collect();
     counts.sort_by_key(|(count, issue)| (Reverse(*count), issue.identity.asset.clone()));
     let counted = |(count, issue): &(usize, &Issue)| {
-        let target = card::target(cx, issue);
+        let target = target(cx, issue);
         if *count > 1 {
             format!("{target} {count}")
         } else {

@@ -1,6 +1,6 @@
 //! A proof, from the key to the verdict.
 
-use crate::base::Snapshot;
+use crate::base::{PlannedProof, Snapshot};
 use crate::core::Msg;
 use crate::testing::{
     Call, CallAnswer, Effect, Modal, Problem, TestDashboard, Ticket, finding, table,
@@ -22,6 +22,22 @@ fn app(request: &str) -> TestDashboard {
     }])));
     app.keys("3 home");
     app
+}
+
+/// The plan of the only call.
+fn planned(sent: &[(Ticket, Call)]) -> PlannedProof {
+    let [(_, Call::Prove(planned))] = sent else {
+        panic!("{sent:?}")
+    };
+    (**planned).clone()
+}
+
+/// Confirms the prompt; the scope file then has no permission for the request.
+fn refused(app: &mut TestDashboard) -> PlannedProof {
+    let planned = planned(&sent(app));
+    let problem = Problem::local("no scope entry with `active` covers t1.acme.test");
+    app.send(Msg::ProofChecked(Box::new(planned.clone()), Err(problem)));
+    planned
 }
 
 /// The answer of the target to the planned request.
@@ -130,22 +146,13 @@ fn scope_is_checked_with_the_flag_of_the_person_before_the_prompt() {
     let lines = app.prompt().lines.clone();
     let names_entry = |line: &String| line.contains("the `active` scope entry");
     assert!(lines.iter().any(names_entry), "{lines:?}");
-    let sent = app.calls("enter");
-    let [(_, Call::Prove(planned))] = &sent[..] else {
-        panic!("{sent:?}")
-    };
-    assert!(planned.allow_active);
+    assert!(planned(&app.calls("enter")).allow_active);
 }
 
 #[test]
 fn missing_permission_opens_no_prompt_and_neither_does_another_window() {
     let mut app = app(EXPOSED);
-    let sent = sent(&mut app);
-    let [(_, Call::Prove(planned))] = &sent[..] else {
-        panic!("{sent:?}")
-    };
-    let refused = Problem::local("no scope entry with `active` covers t1.acme.test");
-    app.send(Msg::ProofChecked(planned.clone(), Err(refused)));
+    let planned = refused(&mut app);
     let notices = app.notices();
     assert!(
         notices.contains("not sent: no scope entry with `active`")
@@ -154,7 +161,7 @@ fn missing_permission_opens_no_prompt_and_neither_does_another_window() {
     );
     assert!(app.model.overlay.modals.is_empty());
     app.keys(":");
-    app.send(Msg::ProofChecked(planned.clone(), Ok(())));
+    app.send(Msg::ProofChecked(Box::new(planned), Ok(())));
     assert!(app.notices().contains("another window is open"));
     assert!(matches!(&app.model.overlay.modals[..], [Modal::Command(_)]));
 }
@@ -162,12 +169,7 @@ fn missing_permission_opens_no_prompt_and_neither_does_another_window() {
 #[test]
 fn next_key_removes_the_refusal_of_the_last_one() {
     let mut app = app(EXPOSED);
-    let sent = sent(&mut app);
-    let [(_, Call::Prove(planned))] = &sent[..] else {
-        panic!("{sent:?}")
-    };
-    let refused = Problem::local("no scope entry with `active` covers t1.acme.test");
-    app.send(Msg::ProofChecked(planned.clone(), Err(refused)));
+    refused(&mut app);
     assert!(app.notices().contains("not sent: "), "{}", app.notices());
     app.keys("P");
     assert!(!app.notices().contains("not sent: "), "{}", app.notices());

@@ -385,8 +385,40 @@ pub(crate) fn within_limit<'a>(
         .map(|(_, issue)| issue)
 }
 
+/// The findings whose evidence has the same lines.
+struct EqualEvidence<'a> {
+    lines: Vec<String>,
+    issues: Vec<&'a Arc<Issue>>,
+}
+
+impl EqualEvidence<'_> {
+    /// `defaults` are the lines of the most frequent kind, which is the first one, `common` those
+    /// of all kinds.
+    fn alike(&self, at: usize, defaults: &[String], common: &[String]) -> Option<Alike> {
+        let own = || self.lines.iter().filter(|line| !common.contains(line));
+        let line = if at == 0 {
+            own().next()
+        } else {
+            self.lines.iter().find(|line| !defaults.contains(line))
+        };
+        let less = || match (self.lines.is_empty(), at) {
+            (true, _) => NOTHING,
+            (_, 0) => "the common lines only",
+            _ => "the same lines, but fewer",
+        };
+        Some(Alike {
+            count: self.issues.len(),
+            example: Arc::clone(self.issues.first()?),
+            line: line.cloned().unwrap_or_else(|| less().to_owned()),
+            own: own().take(LINES).cloned().collect(),
+            hidden: own().count().saturating_sub(LINES),
+            issues: self.issues.iter().copied().map(Arc::clone).collect(),
+        })
+    }
+}
+
 fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
-    let mut kinds: HashMap<u64, (Vec<String>, Vec<&Arc<Issue>>)> = HashMap::new();
+    let mut kinds: HashMap<u64, EqualEvidence<'_>> = HashMap::new();
     let (mut looked_at, mut unread) = (0, None);
     for issue in within_limit(issues.iter()) {
         let texts = match shown.of(&issue.finding) {
@@ -405,50 +437,29 @@ fn evidence(issues: &[Arc<Issue>], shown: &ShownTexts) -> ReviewEvidence {
         };
         looked_at += 1;
         let lines = evidence_digest::normalized_lines(&texts.vuln_evidence);
-        kinds
-            .entry(evidence_digest::digest(&lines))
-            .or_insert_with(|| (lines, Vec::new()))
-            .1
-            .push(issue);
+        let digest = evidence_digest::digest(&lines);
+        let kind = kinds.entry(digest).or_insert_with(|| EqualEvidence {
+            lines,
+            issues: Vec::new(),
+        });
+        kind.issues.push(issue);
     }
-    let mut kinds: Vec<_> = kinds.into_values().collect();
+    let mut kinds: Vec<EqualEvidence<'_>> = kinds.into_values().collect();
     let place = |issues: &[&Arc<Issue>]| issues.first().map(|issue| issue.id);
-    kinds.sort_by_key(|(_, of)| (std::cmp::Reverse(of.len()), place(of)));
+    kinds.sort_by_key(|kind| (std::cmp::Reverse(kind.issues.len()), place(&kind.issues)));
     let defaults: Vec<String> = kinds
         .first()
-        .map(|(lines, _)| lines.clone())
+        .map(|kind| kind.lines.clone())
         .unwrap_or_default();
     let is_common =
-        |line: &String| kinds.len() > 1 && kinds.iter().all(|(lines, _)| lines.contains(line));
+        |line: &String| kinds.len() > 1 && kinds.iter().all(|kind| kind.lines.contains(line));
     let common: Vec<String> = defaults
         .iter()
         .filter(|line| is_common(line))
         .cloned()
         .collect();
-    let kinds = kinds
-        .into_iter()
-        .enumerate()
-        .filter_map(|(at, (lines, of))| {
-            let own = || lines.iter().filter(|line| !common.contains(line));
-            let line = if at == 0 {
-                own().next()
-            } else {
-                lines.iter().find(|line| !defaults.contains(line))
-            };
-            let less = || match (lines.is_empty(), at) {
-                (true, _) => NOTHING,
-                (_, 0) => "the common lines only",
-                _ => "the same lines, but fewer",
-            };
-            Some(Alike {
-                count: of.len(),
-                example: Arc::clone(of.first()?),
-                line: line.cloned().unwrap_or_else(|| less().to_owned()),
-                own: own().take(LINES).cloned().collect(),
-                hidden: own().count().saturating_sub(LINES),
-                issues: of.into_iter().map(Arc::clone).collect(),
-            })
-        });
+    let kinds = kinds.iter().enumerate();
+    let kinds = kinds.filter_map(|(at, kind)| kind.alike(at, &defaults, &common));
     let kinds = kinds.collect();
     ReviewEvidence {
         kinds,

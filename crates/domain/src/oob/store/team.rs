@@ -74,21 +74,14 @@ impl Store {
     /// If the file cannot be read.
     pub async fn unsent_payloads(&mut self, workspace: &str) -> Result<Vec<UnsentRow>, StoreError> {
         let failed = self.file.failed();
-        let query = "SELECT row, token, json FROM payloads
-            WHERE workspace = ? AND position IS NULL AND refused IS NULL ORDER BY row LIMIT ?";
-        let rows: Vec<(i64, String, String)> = sqlx::query_as(query)
-            .bind(workspace.to_owned())
-            .bind(CHUNK as i64)
-            .fetch_all(&mut self.file.connection)
-            .await
-            .map_err(failed)?;
+        let connection = &mut self.file.connection;
+        let read = UnsentRow::read("payloads", "token", workspace, CHUNK, connection);
+        let mut unsent = read.await.map_err(failed)?;
         // The service compares the bytes of two versions with the same number.
-        let line = |(row, key, json): (i64, String, String)| UnsentRow {
-            row,
-            key,
-            json: canonical(&json),
-        };
-        Ok(rows.into_iter().map(line).collect())
+        for one in &mut unsent {
+            one.json = canonical(&one.json);
+        }
+        Ok(unsent)
     }
 
     /// How many payloads of a workspace have a version that the service does not have, without
@@ -98,14 +91,9 @@ impl Store {
     /// If the file cannot be read.
     pub async fn count_unsent(&mut self, workspace: &str) -> Result<usize, StoreError> {
         let failed = self.file.failed();
-        let query = "SELECT count(*) FROM payloads
-            WHERE workspace = ? AND position IS NULL AND refused IS NULL";
-        let count: i64 = sqlx::query_scalar(query)
-            .bind(workspace.to_owned())
-            .fetch_one(&mut self.file.connection)
+        UnsentRow::count("payloads", workspace, &mut self.file.connection)
             .await
-            .map_err(failed)?;
-        Ok(usize::try_from(count).unwrap_or_default())
+            .map_err(failed)
     }
 
     /// The payloads of a workspace that the service refused, by reason.
@@ -155,12 +143,8 @@ impl Store {
     /// If the file cannot be written.
     pub async fn forget_positions(&mut self, workspace: &str) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let query = "UPDATE payloads SET position = NULL, refused = NULL WHERE workspace = ?";
-        let query = sqlx::query(query).bind(workspace.to_owned());
-        query
-            .execute(&mut self.file.connection)
+        UnsentRow::forget_positions("payloads", workspace, &mut self.file.connection)
             .await
-            .map(drop)
             .map_err(failed)
     }
 

@@ -297,21 +297,14 @@ impl Store {
     /// If the file cannot be read.
     pub async fn unsent_events(&mut self, workspace: &str) -> Result<Vec<UnsentRow>, StoreError> {
         let failed = self.file.failed();
-        let query = "SELECT row, id, json FROM events
-            WHERE workspace = ? AND position IS NULL AND refused IS NULL ORDER BY row LIMIT ?";
-        let rows: Vec<(i64, String, String)> = sqlx::query_as(query)
-            .bind(workspace.to_owned())
-            .bind(CHUNK as i64)
-            .fetch_all(&mut self.file.connection)
-            .await
-            .map_err(failed)?;
+        let connection = &mut self.file.connection;
+        let read = UnsentRow::read("events", "id", workspace, CHUNK, connection);
+        let mut unsent = read.await.map_err(failed)?;
         // Stored events of newer programs may have line breaks between their fields.
-        let line = |(row, key, json): (i64, String, String)| UnsentRow {
-            row,
-            key,
-            json: json.replace(['\n', '\r'], " "),
-        };
-        Ok(rows.into_iter().map(line).collect())
+        for one in &mut unsent {
+            one.json = one.json.replace(['\n', '\r'], " ");
+        }
+        Ok(unsent)
     }
 
     /// How many events of a workspace the service does not have, without refused ones.
@@ -320,14 +313,9 @@ impl Store {
     /// If the file cannot be read.
     pub async fn count_unsent(&mut self, workspace: &str) -> Result<usize, StoreError> {
         let failed = self.file.failed();
-        let query = "SELECT count(*) FROM events
-            WHERE workspace = ? AND position IS NULL AND refused IS NULL";
-        let count: i64 = sqlx::query_scalar(query)
-            .bind(workspace.to_owned())
-            .fetch_one(&mut self.file.connection)
+        UnsentRow::count("events", workspace, &mut self.file.connection)
             .await
-            .map_err(failed)?;
-        Ok(usize::try_from(count).unwrap_or_default())
+            .map_err(failed)
     }
 
     /// The events of a workspace that the service refused, by reason.
@@ -377,12 +365,8 @@ impl Store {
     /// If the file cannot be written.
     pub async fn forget_positions(&mut self, workspace: &str) -> Result<(), StoreError> {
         let failed = self.file.failed();
-        let query = "UPDATE events SET position = NULL, refused = NULL WHERE workspace = ?";
-        let query = sqlx::query(query).bind(workspace.to_owned());
-        query
-            .execute(&mut self.file.connection)
+        UnsentRow::forget_positions("events", workspace, &mut self.file.connection)
             .await
-            .map(drop)
             .map_err(failed)
     }
 

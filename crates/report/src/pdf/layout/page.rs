@@ -2,11 +2,12 @@
 
 use super::super::lines::{Ink, TextLine, break_lines};
 use super::super::output::TagName;
-use super::{
-    BOTTOM, FOOTER, HeldHeadings, LEFT, PageLayout, PageMark, PageMarkKind, RIGHT, SMALL, TOP,
-    TextSize, WHOLE, WIDTH, soft,
-};
+use super::sizes::{BOTTOM, FOOTER, LEFT, RIGHT, SMALL, TOP, TextSize, WIDTH};
+use super::{HeldHeadings, PageLayout, PageMark, PageMarkKind, soft};
 use crate::RenderError;
+
+/// Longest paragraph that is not divided between two pages, in lines.
+const WHOLE: usize = 3;
 
 impl PageLayout<'_, '_> {
     /// Lines one below the other, on new pages where necessary: neither the first nor the last line

@@ -3,7 +3,8 @@
 use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
-use super::{BOTTOM, LEFT, PageLayout, SMALL, TOP, TextSize, VERBATIM, WIDTH};
+use super::PageLayout;
+use super::sizes::{BODY, BOTTOM, LEFT, SMALL, TOP, TextSize, VERBATIM, WIDTH};
 use crate::RenderError;
 use crate::flow::TableBlock;
 use scandeck_wire::contract::Risk;
@@ -23,6 +24,13 @@ pub(super) struct RowShape {
     pub fill: Option<Ink>,
     pub has_rule: bool,
 }
+
+pub(super) const CONTENTS_ROW: RowShape = RowShape {
+    size: BODY,
+    padding: 1.0,
+    fill: None,
+    has_rule: false,
+};
 
 /// Rows of a table that stay on one page.
 const KEPT_ROWS: usize = 6;

@@ -1,5 +1,7 @@
 //! Where blocks are on pages.
 
+use super::prose::FEW_VERBATIM;
+use super::sizes::{BOTTOM, VERBATIM};
 use super::*;
 
 #[test]
@@ -32,6 +34,40 @@ fn report_with_boxes_says_what_they_are() {
     };
     assert_eq!(height("password"), 0.0);
     assert!(height("\u{5bc6}\u{7801}") > SMALL.leading);
+}
+
+#[test]
+fn short_list_is_whole_with_the_heading_above_it() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    layout.y = BOTTOM - 50.0;
+    let text = "### Out of scope\n\n1. Denial of service\n2. Mail\n3. Phones";
+    let blocks = crate::markdown::blocks(text);
+    layout.block(&Block::Rich(&blocks)).unwrap();
+    let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+    let texts = layout.marks.iter().filter(is_text).count();
+    let page = layout.found.pages;
+    assert_eq!((page, texts), (1, 7), "a heading and three items");
+}
+
+#[test]
+fn references_take_the_end_of_the_evidence_to_the_next_page() {
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    // Lines of the evidence, and those that move to the next page with the title and the link.
+    for (count, moved) in [(10, 10), (30, FEW_VERBATIM)] {
+        let mut fonts = Fonts::new().unwrap();
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        layout.y = BOTTOM - count as f32 * VERBATIM.leading - 1.0;
+        let text = vec!["HTTP/1.1 200 OK"; count].join("\n");
+        layout.block(&Block::Verbatim(&text)).unwrap();
+        assert_eq!(layout.found.pages, 0, "there is room for the evidence");
+        let (links, others) = (&["https://a.test/".to_owned()], &[]);
+        layout.block(&Block::References { links, others }).unwrap();
+        let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+        let texts = layout.marks.iter().filter(is_text).count();
+        assert_eq!((layout.found.pages, texts), (1, moved + 2), "{count}");
+    }
 }
 
 #[test]

@@ -119,8 +119,6 @@ fn is_within(host: &str, domain: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use reqwest::header::{HeaderMap, HeaderValue};
 
     use super::*;
@@ -131,12 +129,8 @@ mod tests {
             headers.append("set-cookie", HeaderValue::from_str(cookie).unwrap());
         }
         HttpPage {
-            url: Url::parse(url).unwrap(),
-            status: 200,
             headers,
-            body: Vec::new(),
-            fault: None,
-            request: Arc::default(),
+            ..HttpPage::for_tests(url, "")
         }
     }
 

@@ -388,12 +388,8 @@ mod tests {
             headers.append("set-cookie", HeaderValue::from_str(cookie).unwrap());
         }
         HttpPage {
-            url: Url::parse(url).unwrap(),
-            status: 200,
             headers,
-            body: body.as_bytes().to_vec(),
-            fault: None,
-            request: Arc::default(),
+            ..HttpPage::for_tests(url, body)
         }
     }
 

@@ -25,6 +25,21 @@ pub struct HttpPage {
     pub request: Arc<SentHead>,
 }
 
+#[cfg(test)]
+impl HttpPage {
+    /// A response with the status 200 and no headers.
+    pub fn for_tests(url: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            url: Url::parse(url).unwrap(),
+            status: 200,
+            headers: HeaderMap::new(),
+            body: body.into(),
+            fault: None,
+            request: Arc::default(),
+        }
+    }
+}
+
 impl HttpPage {
     /// A header as text, its lines joined by commas; empty when it is absent. Bytes that are not
     /// text become `U+FFFD`.

@@ -68,7 +68,7 @@ impl<'a> ToolCoverage<'a> {
     /// Reports what could not be judged as the last test of the scan, and adds it to the summary.
     async fn end(self, port: u16, service: &str, summary: String) -> String {
         let mut coverage = ScanCoverage::new(1);
-        coverage.add(self.uid, self.incomplete);
+        coverage.add(self.uid, "", self.incomplete);
         let findings = coverage.findings(port, service);
         let test = TestDone::new("coverage", "Coverage of the scan", Value::Null, findings);
         self.run.tested(test).await;

@@ -203,14 +203,9 @@ mod tests {
     use super::*;
 
     fn page(status: u16, body: &str) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
         HttpPage {
-            url,
             status,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test/x", body)
         }
     }
 

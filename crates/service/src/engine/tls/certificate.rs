@@ -20,7 +20,7 @@ use x509_parser::prelude::*;
 use x509_parser::public_key::PublicKey;
 use x509_parser::x509::AttributeTypeAndValue;
 
-use super::finding;
+use super::results::finding;
 use super::trust::{self, Trust, TrustAdvice};
 use crate::engine::kinds::{FindingKind, tls};
 use crate::engine::run::ScanRun;

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use super::{Server, TlsAnswer, Version, VersionAnswer, finding, suites};
+use super::hello::Version;
+use super::results::finding;
+use super::{Server, TlsAnswer, VersionAnswer, suites};
 use crate::engine::TestDone;
 use crate::engine::kinds::{FindingKind, tls};
 

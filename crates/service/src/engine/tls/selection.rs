@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::hello::Version;
-use super::{certificate, checks, handshake_uid, protocol_uid};
+use super::results::{handshake_uid, protocol_uid};
+use super::{certificate, checks};
 use crate::engine::kinds::{FindingKind, tls};
 use crate::engine::run::ScanRun;
 use scandeck_wire::contract::scan::ONLY_TESTS;

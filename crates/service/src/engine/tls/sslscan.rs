@@ -10,7 +10,10 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Server, StartTls, TestDone, Version, VersionAnswer};
+use super::hello::Version;
+use super::starttls::StartTls;
+use super::{Server, VersionAnswer};
+use crate::engine::TestDone;
 use crate::engine::guests::Guest;
 use crate::engine::guests::process::{GuestLimits, run as run_guest, shown_command};
 use crate::engine::guests::xml::{XmlElement, XmlNode, read};

@@ -366,14 +366,9 @@ mod tests {
     use crate::engine::http::headers;
 
     fn page(body: &str) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
         HttpPage {
-            url,
             status: 500,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test/x", body)
         }
     }
 

@@ -344,12 +344,8 @@ mod tests {
     fn paths_of_text(text: &str) -> Vec<String> {
         let content_type = (CONTENT_TYPE, HeaderValue::from_static("text/plain"));
         let page = HttpPage {
-            url: Url::parse("http://a.test:8080/openapi.yaml").unwrap(),
-            status: 200,
             headers: HeaderMap::from_iter([content_type]),
-            body: text.to_owned().into(),
-            fault: None,
-            request: Default::default(),
+            ..HttpPage::for_tests("http://a.test:8080/openapi.yaml", text)
         };
         let urls = operations_of_page(&page);
         urls.iter().map(|url| url.path().to_owned()).collect()

@@ -480,21 +480,10 @@ fn is_password(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-    use url::Url;
-
     use super::*;
 
     fn page(body: &str) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("http://a.test/x", body)
     }
 
     const COMPOSE: &str = "services:\n  db:\n    image: postgres:16\n    environment:\n      POSTGRES_PASSWORD: hunter22\n";

@@ -438,9 +438,6 @@ pub async fn is_returned_for_any_name(site: &Site<'_>, path: &str, recognizer: R
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-    use url::Url;
-
     use super::super::crawl::Crawl;
     use super::*;
     use crate::engine::hostile_tests::{ok, web, website};
@@ -478,15 +475,7 @@ mod tests {
 
     #[test]
     fn folders_of_the_site_are_searched_by_kind_and_scan_type() {
-        let url = Url::parse("http://shop.test/").unwrap();
-        let start = HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: Vec::new(),
-            fault: None,
-            request: Default::default(),
-        };
+        let start = HttpPage::for_tests("http://shop.test/", "");
         let mut site = CrawledSite::new(start, Crawl::default());
         site.folders = ["/", "/api/", "/old/"].map(str::to_owned).into();
         let searched = |site: &CrawledSite, files: &ExposedFiles, path: &str| {

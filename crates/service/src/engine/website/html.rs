@@ -489,22 +489,12 @@ mod tests {
         assert!(read(&page, LIMIT, &StopFlag::default()).policies.is_empty());
     }
 
-    use reqwest::header::HeaderMap;
-
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(20);
 
     fn page(body: &str) -> HttpPage {
-        let url = Url::parse("https://a.test/dir/").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("https://a.test/dir/", body)
     }
 
     fn urls(body: &str) -> PageContents {

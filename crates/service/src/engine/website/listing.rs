@@ -141,9 +141,6 @@ fn files(page: &HttpPage) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-    use url::Url;
-
     use super::*;
 
     #[test]
@@ -227,12 +224,8 @@ mod tests {
     fn files_requires_listing_title_and_files() {
         let files = |status, body: &str| {
             files(&HttpPage {
-                url: Url::parse("http://a.test/f/").unwrap(),
                 status,
-                headers: HeaderMap::new(),
-                body: body.into(),
-                fault: None,
-                request: Default::default(),
+                ..HttpPage::for_tests("http://a.test/f/", body)
             })
         };
         let apache = r#"<title>Index of /f</title><a href="?C=N;O=D">Name</a> <a href="/">Parent</a> <a href="b.sql">b.sql</a> <a href='c/'>c/</a>"#;

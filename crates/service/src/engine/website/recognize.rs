@@ -296,21 +296,12 @@ pub fn private_key(page: &HttpPage) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::{HeaderMap, HeaderValue};
-    use url::Url;
+    use reqwest::header::HeaderValue;
 
     use super::*;
 
     fn page(body: &[u8]) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.to_vec(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("http://a.test/x", body)
     }
 
     #[test]

@@ -180,22 +180,11 @@ fn number(version: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use url::Url;
-
     use super::super::recognize::Recognizer;
     use super::*;
-    use crate::engine::http::headers;
 
     fn page(body: &str) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: headers([]),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("http://a.test/x", body)
     }
 
     const SETTINGS: &str = r#"{"httpNodeRoot":"/","version":"4.1.15","context":{"default":"memory","stores":["memory"]}"#;

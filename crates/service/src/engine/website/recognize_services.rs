@@ -359,22 +359,11 @@ pub fn admin(page: &HttpPage) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-    use url::Url;
-
     use super::super::recognize::Recognizer;
     use super::*;
 
     fn page(body: &[u8]) -> HttpPage {
-        let url = Url::parse("http://a.test/x").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.to_vec(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("http://a.test/x", body)
     }
 
     #[test]

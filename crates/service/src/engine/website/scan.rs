@@ -298,7 +298,7 @@ impl<'a> SiteScan<'a> {
         let scripts = missed.scripts.clone().filter(|_| check.reads_scripts());
         let incomplete = IncompleteTest::merged([pages, scripts, ended.incomplete]);
         let cause = incomplete.as_ref().map(IncompleteTest::cause);
-        self.coverage.add(check.uid, incomplete);
+        self.coverage.add(check.uid, check.description, incomplete);
         let metadata = json!({"start": site.start.url.as_str(), "findings": ended.findings.len()});
         let test = TestDone::new(check.uid, check.description, metadata, ended.findings);
         let test = test.judged(cause);

@@ -416,20 +416,10 @@ fn secrets_in(page: &HttpPage, stop: &StopFlag) -> Vec<SecretRow> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-
     use super::*;
 
     fn script(body: &str) -> HttpPage {
-        let url = Url::parse("http://a.test/app.js").unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests("http://a.test/app.js", body)
     }
 
     fn found(page: &HttpPage) -> Vec<SecretRow> {

@@ -244,23 +244,13 @@ pub fn inline_secrets(script: &str, stop: &StopFlag) -> Vec<SecretMatch> {
 
 #[cfg(test)]
 mod tests {
-    use reqwest::header::HeaderMap;
-
     use super::*;
 
     const MAP: &str = r#"{"version":3,"sources":["webpack://shop/./src/api/pay.ts?1a2b",null],
         "sourcesContent":["// payments\nconst key = 'AKIAQ3EGRMTWZXCVBNM7';\n","const a = 'sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H'"],"mappings":"AAAA"}"#;
 
     fn page(url: &str, body: &str) -> HttpPage {
-        let url = Url::parse(url).unwrap();
-        HttpPage {
-            url,
-            status: 200,
-            headers: HeaderMap::new(),
-            body: body.into(),
-            fault: None,
-            request: Default::default(),
-        }
+        HttpPage::for_tests(url, body)
     }
 
     fn shown(found: Vec<SecretMatch>) -> Vec<String> {

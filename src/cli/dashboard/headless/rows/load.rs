@@ -6,8 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{FindingRows, today};
+use crate::cli::dashboard::headless::workspace_lists::WorkspaceLists;
 use crate::cli::dashboard::headless::{HeadlessSession, bundles, decisions};
-use scandeck_client::{FindingQuery, ScanQuery, TargetQuery};
+use scandeck_client::{FindingQuery, ScanQuery};
 use scandeck_domain::export::ExportRow;
 use scandeck_domain::table::{IntoRow, Table};
 use scandeck_domain::triage::retest::retest_results;
@@ -128,30 +129,16 @@ impl FindingRows {
         session: &HeadlessSession,
         workspace: &Workspace,
     ) -> anyhow::Result<()> {
-        let (client, id) = (session.client()?, Some(workspace.id));
-        let findings = client
-            .list_findings(&FindingQuery {
-                workspace_id: id,
-                ..FindingQuery::default()
-            })
-            .await?;
-        let scans = client
-            .list_all_scans(&ScanQuery {
-                workspace_id: id,
-                ..ScanQuery::default()
-            })
-            .await?;
-        let targets = client
-            .list_all_targets(&TargetQuery {
-                workspace_id: id,
-                ..TargetQuery::default()
-            })
-            .await?;
+        let fetched = WorkspaceLists::fetch(session.client()?, workspace).await?;
         let lists = ListedWorkspace {
-            workspace: workspace.name.clone(),
-            findings: findings.into_iter().map(IntoRow::into_row).collect(),
-            scans: scans.into_iter().map(Arc::new).collect(),
-            targets: targets.into_iter().map(Arc::new).collect(),
+            workspace: fetched.workspace,
+            findings: fetched
+                .findings
+                .into_iter()
+                .map(IntoRow::into_row)
+                .collect(),
+            scans: fetched.scans.into_iter().map(Arc::new).collect(),
+            targets: fetched.targets.into_iter().map(Arc::new).collect(),
         };
         self.add(session, lists).await
     }

@@ -305,22 +305,7 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
             theme.bad(),
         ));
     }
-    let is_day = matches!(entry.choice, MenuChoice::Until | MenuChoice::Due);
-    if is_day && entry.error.is_none() {
-        lines.push(words(
-            "such as 2027-01-31, 30d, 8w, 1y or none",
-            theme.dim(),
-        ));
-    }
-    if entry.choice == MenuChoice::Tags
-        && entry.error.is_none()
-        && entry.offers.selected().is_none()
-    {
-        lines.push(words(
-            "such as client -later; a minus removes a tag",
-            theme.dim(),
-        ));
-    }
+    lines.extend(example(entry).map(|example| words(example, theme.dim())));
     let left = usize::from(area.height).saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {
         let (bar, style) = if chosen {
@@ -340,6 +325,25 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
         ]));
     }
     draw_lines(buf, area, &lines);
+}
+
+/// An example of what can be typed.
+fn example(entry: &MenuEntry) -> Option<&'static str> {
+    if entry.error.is_some() {
+        return None;
+    }
+    match entry.choice {
+        MenuChoice::Until | MenuChoice::Due => Some("such as 2027-01-31, 30d, 8w, 1y or none"),
+        MenuChoice::Tags if entry.offers.selected().is_none() => {
+            Some("such as client -later; a minus removes a tag")
+        }
+        MenuChoice::Reason
+        | MenuChoice::Note
+        | MenuChoice::Severity
+        | MenuChoice::Tags
+        | MenuChoice::Duplicate
+        | MenuChoice::Assignee => None,
+    }
 }
 
 /// The names of the findings.

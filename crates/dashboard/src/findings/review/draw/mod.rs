@@ -8,6 +8,9 @@
 //!  …                                                                    texts, or the findings to exclude
 //! ```
 
+mod affected;
+pub mod earlier;
+pub mod evidence_kinds;
 pub mod members;
 pub mod text;
 
