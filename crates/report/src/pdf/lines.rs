@@ -52,7 +52,7 @@ pub struct TextLine {
     pub is_rtl: bool,
 }
 
-/// Punctuation that ends a phrase in Chinese, Japanese and Korean text, and brackets that begin one.
+/// Marks that end a phrase in Chinese, Japanese and Korean text, and brackets that begin one.
 const CLOSING: &str = "。、，．！？：；・々」』）】〉》〕］｝,.!?:;)]}";
 const OPENING: &str = "「『（【〈《〔［｛";
 
