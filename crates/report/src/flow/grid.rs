@@ -1,7 +1,7 @@
 //! A table with the widths that its texts need: columns without text are not shown, and no
 //! identifier is broken while another column has room.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 use super::{Block, Each, TableBlock};
 use crate::RenderError;
@@ -198,7 +198,11 @@ fn longest_line(cell: &str) -> f32 {
 
 /// The length of the longest text in characters; a wide one counts as two.
 fn longest<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> f32 {
-    let lengths = texts.map(|text| text.width().min(most));
+    let width = |text: &str| -> usize {
+        let first = text.chars().take(most);
+        first.map(|c| c.width().unwrap_or(0)).sum()
+    };
+    let lengths = texts.map(|text| width(text).min(most));
     lengths.max().unwrap_or(0) as f32
 }
 

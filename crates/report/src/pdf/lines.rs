@@ -52,6 +52,10 @@ pub struct TextLine {
     pub is_rtl: bool,
 }
 
+/// Marks that end a phrase in Chinese, Japanese and Korean text, and brackets that begin one.
+const CLOSING: &str = "。、，．！？：；・々」』）】〉》〕］｝,.!?:;)]}";
+const OPENING: &str = "「『（【〈《〔［｛";
+
 /// Breaks the spans into lines of at most `width` points. The lines run from left to right,
 /// whatever text they begin with.
 pub fn break_lines(
@@ -230,17 +234,43 @@ fn word_end(text: &str) -> usize {
             return next_at;
         }
         if !c.is_ascii() && is_wide(c) {
-            let cluster = text[at..]
-                .graphemes(true)
-                .next()
-                .map_or(c.len_utf8(), str::len);
-            return at + cluster;
+            return at + wide_end(&text[at..]);
         }
-        if !next.is_ascii() && is_wide(next) {
+        if !next.is_ascii() && is_wide(next) && !is_closing(next) {
             return next_at;
         }
     }
     text.len()
+}
+
+/// The end of a wide character with its punctuation: a line neither begins with a closing mark nor
+/// ends with an opening one.
+fn wide_end(text: &str) -> usize {
+    let mut end = 0;
+    let mut is_open = true;
+    for cluster in text.graphemes(true) {
+        let belongs = match is_open {
+            true => !cluster.starts_with(' '),
+            false => cluster.starts_with(is_closing),
+        };
+        if !belongs {
+            break;
+        }
+        if is_open && end > 0 && !cluster.starts_with(is_wide) {
+            return end + word_end(&text[end..]);
+        }
+        end += cluster.len();
+        is_open = cluster.starts_with(is_opening);
+    }
+    end
+}
+
+fn is_closing(c: char) -> bool {
+    CLOSING.contains(c)
+}
+
+fn is_opening(c: char) -> bool {
+    OPENING.contains(c)
 }
 
 fn is_wide(c: char) -> bool {
@@ -347,6 +377,24 @@ mod tests {
         );
         assert_eq!(lines.concat(), "e\u{301}".repeat(100));
         assert!(texts(&"日本語".repeat(20), 60.0).len() > 5);
+    }
+
+    #[test]
+    fn punctuation_of_wide_text_stays_with_its_phrase() {
+        let text = "数据库，密码。「管理者（admin）」の画面、ok！次".repeat(6);
+        for width in 80..140 {
+            let lines = texts(&text, width as f32);
+            assert_eq!(lines.concat(), text);
+            for line in lines.iter().filter(|line| line.chars().count() > 2) {
+                assert!(!line.starts_with(is_closing), "{width}: {lines:?}");
+                assert!(!line.ends_with(is_opening), "{width}: {lines:?}");
+            }
+        }
+        assert_eq!(word_end("（admin）の"), "（admin）".len());
+        assert_eq!(word_end("ok。次"), "ok。".len());
+        assert_eq!(word_end("「 a"), "「".len());
+        let hostile = "（a".repeat(100_000);
+        assert_eq!(word_end(&hostile), "（a".len());
     }
 
     #[test]

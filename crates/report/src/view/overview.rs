@@ -160,14 +160,10 @@ impl TalliedAction {
             by_risk.then_with(|| one.name.cmp(&other.name))
         });
         let risk = kinds.first().map_or(Risk::Info, |kind| kind.risk);
-        let mut names: Vec<String> = Vec::new();
-        for kind in kinds {
-            let name = line(&kind.name);
-            // Scanners have several classes of one name.
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let mut names: Vec<String> = kinds.iter().map(|kind| line(&kind.name)).collect();
+        // Scanners have several classes of one name.
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
         Recommendation {
             risk,
             names,
