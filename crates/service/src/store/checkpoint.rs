@@ -21,8 +21,8 @@ const COMMITS: u64 = 8;
 const MOST_PAGES: &str = "16384";
 /// Bytes of the log file that remain after a checkpoint.
 const LOG_BYTES: &str = "67108864";
-/// Cache of the writing connection: 16 MiB, in KiB with a minus. In the default of 2 MiB, the indexes
-/// of findings have no room, so each batch of an import would read their pages again.
+/// Cache of the writing connection: 16 MiB, in KiB with a minus. The default of 2 MiB has no room
+/// for the indexes of findings, whose pages each batch of an import would read again.
 const CACHE: &str = "-16384";
 
 /// Attempts to empty the log while others read it.

@@ -55,8 +55,8 @@ impl ImportChanges {
     }
 }
 
-/// Adds the changes to files with scans of earlier targets, as many as the limits allow. Only the last
-/// scan of a target and tool has changes.
+/// Adds the changes to files with scans of earlier targets, as many as the limits allow. Only the
+/// last scan of a target and tool has changes.
 ///
 /// # Errors
 /// Those of the service.
