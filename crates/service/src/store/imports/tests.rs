@@ -149,11 +149,11 @@ async fn findings_of_several_statements_have_ids_in_their_order() {
         .collect();
     let stored = store.add_imported_findings(&import, added.len(), &batch);
     assert!(stored.await.unwrap());
-    let stored: Vec<String> = sql("SELECT place FROM findings ORDER BY id")
+    let found: Vec<String> = sql("SELECT place FROM findings ORDER BY id")
         .all(store.read())
         .await
         .unwrap();
-    assert_eq!(stored, places);
+    assert_eq!(found, places);
 }
 
 #[tokio::test]

@@ -5,8 +5,8 @@ use super::super::{Store, StoreResult};
 use super::renew;
 
 impl Store {
-    /// Claims a row for this node, which is `$1` of both statements: `waiting` selects the id of the
-    /// row, and `claim` changes the row and returns it.
+    /// Claims a row for this node, which is the only parameter of both statements: `waiting` selects
+    /// the id of the row, `claim` changes the row and returns it.
     pub(in crate::store) async fn claim_waiting<T: ReadRow + Send>(
         &self,
         waiting: &'static str,
