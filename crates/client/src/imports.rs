@@ -59,7 +59,7 @@ impl Client {
         let (mut delay, mut failures) = (FIRST, 0);
         while !import.has_ended() {
             tokio::time::sleep(delay).await;
-            delay = (delay * 3 / 2).min(LONGEST);
+            delay = (delay * 5 / 4).min(LONGEST);
             match self.get_import(import.id).await {
                 Ok(read) => (import, failures) = (read, 0),
                 Err(error) if error.is_transient() && failures < MOST_FAILURES => {

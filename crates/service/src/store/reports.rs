@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::deliveries::{self, NewDelivery};
 use super::sql::{ReadRow, SqlRow, per_engine, sql};
-use super::{Store, StoreResult, millis, nodes, stamp, text};
+use super::{Store, StoreResult, millis, stamp, text};
 use scandeck_wire::contract::{
     Report, ReportFormat, ReportId, ReportSource, ReportStatus, WorkspaceId,
 };
@@ -207,29 +207,11 @@ impl Store {
     pub async fn claim_report(&self) -> StoreResult<Option<QueuedReport>> {
         const WAITING: &str = "SELECT id FROM reports
             WHERE status = 'waiting' AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
-        // Without the lock of writes: most polls find nothing.
-        let waiting: Option<i64> = sql(WAITING)
-            .bind(&self.node.id)
-            .optional(self.read())
-            .await?;
-        if waiting.is_none() {
-            return Ok(None);
-        }
-        let mut change = self.change().await?;
-        if !nodes::renew(&mut change, &self.node).await? {
-            return Ok(None);
-        }
-        let report = sql(format!(
+        let claim = format!(
             "UPDATE reports SET owner = $1, attempt = attempt + 1 WHERE id = ({WAITING})
              RETURNING id, attempt, format, coalesce(data, '') AS data, webhook_url",
-        ))
-        .bind(&self.node.id)
-        .optional(&mut change)
-        .await?;
-        if report.is_some() {
-            change.commit().await?;
-        }
-        Ok(report)
+        );
+        self.claim_waiting(WAITING, claim).await
     }
 
     /// Adds a part of the document of a claimed report; false when the claim was lost. Nobody sees

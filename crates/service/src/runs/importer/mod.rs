@@ -34,9 +34,11 @@ use scandeck_wire::contract::import::{ImportedFile, ImportedScan};
 /// Files that are larger are not kept, compressed, in bytes.
 const MOST_KEPT: i64 = 64 << 20;
 
-/// Findings that are stored in one transaction, for which captures wait.
-const BATCH_ROWS: usize = 100;
-const BATCH_BYTES: usize = 512 * 1024;
+/// Findings that are stored in one transaction, for which captures wait. The findings of a file may
+/// change targets with each line. They are then far apart in the indexes, and small transactions
+/// would write almost as many pages of them as they store findings.
+const BATCH_ROWS: usize = 1000;
+const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
 /// Imports files until `stop`.
 pub async fn run_imports(app: App, stop: CancellationToken) {

@@ -1,8 +1,8 @@
-//! The findings of an import in an unnamed file, one JSON object a line, in the order of the
-//! results.
+//! The findings of an import in an unnamed file, in the order of the results: a line of JSON with
+//! the length of the body, then the body, which is JSON already.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -34,8 +34,10 @@ impl RowWriter {
     }
 
     pub fn push(&mut self, row: &ImportedRow) -> io::Result<()> {
-        serde_json::to_writer(&mut self.file, row)?;
-        self.file.write_all(b"\n")
+        let body = row.finding.body.as_bytes();
+        serde_json::to_writer(&mut self.file, &(row, body.len()))?;
+        self.file.write_all(b"\n")?;
+        self.file.write_all(body)
     }
 
     pub fn finish(self) -> io::Result<File> {
@@ -63,8 +65,12 @@ impl RowReader {
             if read == 0 {
                 break;
             }
-            size += read;
-            batch.push(serde_json::from_str(&self.line)?);
+            let (mut row, length): (ImportedRow, usize) = serde_json::from_str(&self.line)?;
+            let mut body = vec![0; length];
+            self.file.read_exact(&mut body)?;
+            row.finding.body = String::from_utf8(body).map_err(io::Error::other)?;
+            size += read + length;
+            batch.push(row);
         }
         Ok(batch)
     }
@@ -87,7 +93,7 @@ mod tests {
                 port: 443,
                 place: "/ é".to_owned(),
                 risk: Risk::High,
-                body: r#"{"name":"x"}"#.to_owned(),
+                body: "{\"name\":\n\"é\"}".to_owned(),
             },
         };
         (0..5).for_each(|scan| writer.push(&row(scan)).unwrap());

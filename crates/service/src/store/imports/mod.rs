@@ -18,7 +18,7 @@ mod tests;
 use jiff::{SignedDuration, Timestamp};
 
 use super::sql::{ReadRow, SqlRow, sql};
-use super::{Durability, Store, StoreResult, WriteTransaction, millis, nodes, stamp, text};
+use super::{Durability, Store, StoreResult, WriteTransaction, millis, stamp, text};
 pub use rows::{FindingsToStore, UnscannedFinding};
 use scandeck_wire::contract::import::{FileImport, ImportState, ImportedFile};
 use scandeck_wire::contract::{ImportId, ScanId, WorkspaceId};
@@ -248,29 +248,11 @@ impl Store {
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
         const WAITING: &str = "SELECT id FROM imports
             WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
-        // Without the lock of writes: most polls find nothing.
-        let waiting: Option<i64> = sql(WAITING)
-            .bind(&self.node.id)
-            .optional(self.read())
-            .await?;
-        if waiting.is_none() {
-            return Ok(None);
-        }
-        let mut change = self.change().await?;
-        if !nodes::renew(&mut change, &self.node).await? {
-            return Ok(None);
-        }
-        let import = sql(format!(
+        let claim = format!(
             "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = ({WAITING})
              RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by",
-        ))
-        .bind(&self.node.id)
-        .optional(&mut change)
-        .await?;
-        if import.is_some() {
-            change.commit().await?;
-        }
-        Ok(import)
+        );
+        self.claim_waiting(WAITING, claim).await
     }
 
     /// The import that stored a scan, if one did.

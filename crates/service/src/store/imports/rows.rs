@@ -9,7 +9,7 @@ use scandeck_wire::contract::{
     Evidence, Finding, FindingId, Owasp, Risk, ScanId, Shared, TargetId, WorkspaceId,
 };
 
-/// A finding without its scan, as it is stored.
+/// A finding without its scan, as it is stored; without the body in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct UnscannedFinding {
     pub vuln_id: String,
@@ -17,7 +17,8 @@ pub struct UnscannedFinding {
     pub port: i64,
     pub place: String,
     pub risk: Risk,
-    /// The other fields as JSON.
+    /// The other fields as JSON, which a file has beside this object instead of quoted in it.
+    #[serde(skip)]
     pub body: String,
 }
 
@@ -113,6 +114,10 @@ pub struct FindingsToStore {
     pub findings: Vec<UnscannedFinding>,
 }
 
+/// Findings of one statement. To bind a parameter, SQLx asks for its name, which SQLite searches in
+/// a list of all, so the time of a row grows with the length of its statement.
+const STATEMENT_ROWS: usize = 25;
+
 const INSERT: &str = "INSERT INTO findings (scan_id, target_id, workspace_id, vuln_id, protocol, port, place, risk, body) ";
 
 /// Writes findings that have different places.
@@ -121,11 +126,14 @@ pub(super) async fn insert_all(
     workspace: WorkspaceId,
     findings: &[FindingsToStore],
 ) -> StoreResult<()> {
-    let rows = findings.iter().flat_map(|of_scan| {
-        let rows = of_scan.findings.iter();
-        rows.map(move |finding| values(workspace, of_scan, finding))
-    });
-    sql(INSERT).push_rows(rows).execute(change).await.map(drop)
+    let mut left = rows(workspace, findings).into_iter();
+    while !left.as_slice().is_empty() {
+        sql(INSERT)
+            .push_rows(left.by_ref().take(STATEMENT_ROWS))
+            .execute(&mut *change)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Writes a finding; returns its id.
@@ -142,6 +150,14 @@ pub(super) async fn insert(
         .one(change)
         .await?;
     Ok(FindingId(id))
+}
+
+fn rows(workspace: WorkspaceId, findings: &[FindingsToStore]) -> Vec<[SqlValue; 9]> {
+    let all = findings.iter().flat_map(|of_scan| {
+        let findings_of_scan = of_scan.findings.iter();
+        findings_of_scan.map(move |finding| values(workspace, of_scan, finding))
+    });
+    all.collect()
 }
 
 fn values(

@@ -47,6 +47,10 @@ fn scan(target: &str) -> ScanToImport {
 }
 
 fn findings(scan: &ImportedScan) -> FindingsToStore {
+    findings_at(scan, "/")
+}
+
+fn findings_at(scan: &ImportedScan, place: &str) -> FindingsToStore {
     let finding = Finding {
         vuln_id: "nuclei:a".into(),
         risk_level: Risk::High,
@@ -55,7 +59,7 @@ fn findings(scan: &ImportedScan) -> FindingsToStore {
     FindingsToStore {
         scan: scan.id,
         target: scan.target_id,
-        findings: vec![UnscannedFinding::of(&finding, "/").unwrap()],
+        findings: vec![UnscannedFinding::of(&finding, place).unwrap()],
     }
 }
 
@@ -128,6 +132,28 @@ async fn scans_of_an_import_appear_together() {
     let summary = store.scan(scans[0].id, NOW).await.unwrap().unwrap();
     assert_eq!(summary.result_summary.high, Some(1));
     assert_eq!(summary.progress, 100);
+}
+
+#[tokio::test]
+async fn findings_of_several_statements_have_ids_in_their_order() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let import = claim(&store, "d1").await;
+    let scans = [scan("a.test"), scan("b.test")];
+    let added = store.add_imported_scans(&import, &scans, 10, NOW).await;
+    let added = added.unwrap().unwrap();
+    let places: Vec<String> = (0..60).map(|number| format!("/{number}")).collect();
+    let in_turn = places.iter().zip(added.iter().cycle());
+    let batch: Vec<FindingsToStore> = in_turn
+        .map(|(place, scan)| findings_at(scan, place))
+        .collect();
+    let stored = store.add_imported_findings(&import, added.len(), &batch);
+    assert!(stored.await.unwrap());
+    let found: Vec<String> = sql("SELECT place FROM findings ORDER BY id")
+        .all(store.read())
+        .await
+        .unwrap();
+    assert_eq!(found, places);
 }
 
 #[tokio::test]

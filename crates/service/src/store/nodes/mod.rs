@@ -14,6 +14,7 @@
 //! Whether a claim has ended is decided by the clock of the database alone. A node that cannot beat
 //! ends its scans before, by a clock of its own ([`crate::runs::lease`]).
 
+mod claims;
 mod lost;
 mod remote;
 mod renewal;
