@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sqlx::error::DatabaseError;
+use sqlx::migrate::MigrateError;
+
 use crate::text::io_cause;
 
 /// Why a shared database file could not be used.
@@ -113,13 +116,64 @@ impl StoreError {
 
 /// SQLite's own message, if it has one.
 fn reason(error: &sqlx::Error) -> String {
-    error
-        .as_database_error()
-        .map_or_else(|| error.to_string(), |error| error.message().to_owned())
+    database_error(error).map_or_else(|| error.to_string(), |cause| cause.message().to_owned())
 }
 
 /// SQLite's primary result code.
 fn code(error: &sqlx::Error) -> Option<i32> {
-    let code = error.as_database_error()?.code()?;
+    let code = database_error(error)?.code()?;
     code.parse::<i32>().ok().map(|code| code & 0xff)
+}
+
+/// The error of SQLite, also that of a migration: the first statement that reads a file is often
+/// one of them.
+fn database_error(error: &sqlx::Error) -> Option<&(dyn DatabaseError + 'static)> {
+    match error {
+        sqlx::Error::Migrate(migration) => match &**migration {
+            MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => {
+                database_error(cause)
+            }
+            _ => None,
+        },
+        other => other.as_database_error(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use sqlx::ConnectOptions;
+
+    use super::*;
+    use crate::sqlite::options;
+
+    /// The error of SQLite about a file that is no database.
+    async fn error_of(path: &Path) -> sqlx::Error {
+        let read = async {
+            let mut connection = options(path).connect().await?;
+            let read = sqlx::query("SELECT name FROM sqlite_schema");
+            read.execute(&mut connection).await
+        };
+        read.await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn error_of_a_migration_is_classified_by_its_cause() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("captures.db");
+        fs::write(&path, "this file is no database").unwrap();
+        let failed = error_of(&path).await;
+        assert_eq!(code(&failed), Some(26), "{failed}");
+        let migrations = [
+            MigrateError::Execute(failed),
+            MigrateError::ExecuteMigration(error_of(&path).await, 1),
+        ];
+        for migration in migrations {
+            let error = StoreError::of(&path)(migration.into());
+            assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+        }
+        let other = StoreError::of(&path)(MigrateError::VersionMissing(1).into());
+        assert!(other.to_string().contains("migration 1 was"), "{other}");
+    }
 }
