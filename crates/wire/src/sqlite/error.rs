@@ -56,8 +56,7 @@ impl StoreError {
         move |source| match code(&source) {
             // SQLITE_BUSY
             Some(5) => Self::Held { path: path.clone() },
-            // SQLITE_CORRUPT, SQLITE_NOTADB
-            Some(11 | 26) => Self::Broken {
+            _ if is_corrupt(&source) => Self::Broken {
                 path: path.clone(),
                 source,
             },
@@ -112,6 +111,12 @@ impl StoreError {
             Self::InUse { .. } => "close it first".to_owned(),
         }
     }
+}
+
+/// Whether the file, or a page of it, is not a database.
+pub fn is_corrupt(error: &sqlx::Error) -> bool {
+    // SQLITE_CORRUPT, SQLITE_NOTADB
+    matches!(code(error), Some(11 | 26))
 }
 
 /// SQLite's own message, if it has one.

@@ -25,7 +25,7 @@ use crate::input_files::open_regular;
 
 pub use self::{
     broken::BrokenFile,
-    error::StoreError,
+    error::{StoreError, is_corrupt},
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside, known_schema},
     unsent::{RefusedRows, UnsentRow},
