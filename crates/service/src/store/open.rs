@@ -172,8 +172,7 @@ impl Store {
 /// Why a database was not opened. A damaged one needs another remedy.
 fn open_error(file: &Path, source: anyhow::Error) -> StartError {
     let path = file.to_owned();
-    let cause = source.downcast_ref::<sqlx::Error>();
-    match cause.is_some_and(is_corrupt) {
+    match is_corrupt(&source) {
         true => StartError::Damaged { path, source },
         false => StartError::Database { path, source },
     }

@@ -56,7 +56,7 @@ impl StoreError {
         move |source| match code(&source) {
             // SQLITE_BUSY
             Some(5) => Self::Held { path: path.clone() },
-            _ if is_corrupt(&source) => Self::Broken {
+            found if is_corruption(found) => Self::Broken {
                 path: path.clone(),
                 source,
             },
@@ -113,10 +113,14 @@ impl StoreError {
     }
 }
 
-/// Whether the file, or a page of it, is not a database.
-pub fn is_corrupt(error: &sqlx::Error) -> bool {
-    // SQLITE_CORRUPT, SQLITE_NOTADB
-    matches!(code(error), Some(11 | 26))
+/// Whether an error says that a file, or a page of it, is not a database.
+pub fn is_corrupt(error: &anyhow::Error) -> bool {
+    is_corruption(error.downcast_ref::<sqlx::Error>().and_then(code))
+}
+
+/// `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
+fn is_corruption(code: Option<i32>) -> bool {
+    matches!(code, Some(11 | 26))
 }
 
 /// SQLite's own message, if it has one.
