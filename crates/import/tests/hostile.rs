@@ -102,8 +102,12 @@ fn file_of_another_format_than_the_named_one_is_no_report_without_results() {
     let zap = sample("zap.xml");
     for (file, format, remedy) in [
         (&zap[..], "nmap", "name the format zap, or none"),
-        (b"<html><p>ZAP report</p></html>", "zap", "check the file"),
-        (b"hello", "nmap", "check the file"),
+        (
+            &b"<html><p>ZAP report</p></html>"[..],
+            "zap",
+            "check the file",
+        ),
+        (&b"hello"[..], "nmap", "check the file"),
     ] {
         let damage = named(file, format).remove(0).damage.unwrap();
         let expected = format!("nothing in the file is in the format {format}; {remedy}");
@@ -111,9 +115,9 @@ fn file_of_another_format_than_the_named_one_is_no_report_without_results() {
     }
     for (file, format) in [
         (&b"[]"[..], "nuclei"),
-        (br#"{"findings":[]}"#, "generic"),
-        (br#"<nmaprun scanner="nmap"/>"#, "nmap"),
-        (b"Plugin ID,Host,Name\n", "nessus-csv"),
+        (&br#"{"findings":[]}"#[..], "generic"),
+        (&br#"<nmaprun scanner="nmap"/>"#[..], "nmap"),
+        (&b"Plugin ID,Host,Name\n"[..], "nessus-csv"),
     ] {
         assert_eq!(named(file, format)[0].damage, None, "{format}");
     }

@@ -159,12 +159,12 @@ mod tests {
 
     /// The error of SQLite about a file that is no database.
     async fn error_of(path: &Path) -> sqlx::Error {
-        let read = async {
+        let reading = async {
             let mut connection = options(path).connect().await?;
-            let read = sqlx::query("SELECT name FROM sqlite_schema");
-            read.execute(&mut connection).await
+            let query = sqlx::query("SELECT name FROM sqlite_schema");
+            query.execute(&mut connection).await
         };
-        read.await.unwrap_err()
+        reading.await.unwrap_err()
     }
 
     #[tokio::test]
