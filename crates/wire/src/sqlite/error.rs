@@ -118,7 +118,7 @@ pub fn is_corrupt(error: &anyhow::Error) -> bool {
     is_corruption(error.downcast_ref::<sqlx::Error>().and_then(code))
 }
 
-/// `SQLITE_CORRUPT` or `SQLITE_NOTADB`.
+/// SQLITE_CORRUPT or SQLITE_NOTADB.
 fn is_corruption(code: Option<i32>) -> bool {
     matches!(code, Some(11 | 26))
 }
