@@ -37,6 +37,9 @@ async fn case_of_a_workspace_is_verified_until_a_byte_changes() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&file, bytes).unwrap();
+    cli.run(&["case", "verify", "none.case"])
+        .await
+        .refused(1, "cannot read none.case: no such file");
     let changed = cli.run(&["case", "verify", "w.case"]).await;
     changed.refused(1, "the file was changed or is damaged");
     cli.service.stop().await;

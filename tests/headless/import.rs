@@ -63,7 +63,7 @@ async fn missing_files_folders_and_formats_are_named() {
     let home = tempfile::tempdir().unwrap();
     for (args, message) in [
         (&["nowhere.json"][..], "no such file"),
-        (&["."][..], "directory"),
+        (&["."][..], "`--recursive` reads the files in it"),
         (
             &["--format", "csv", "/dev/null"][..],
             "no format is called csv",
@@ -75,6 +75,9 @@ async fn missing_files_folders_and_formats_are_named() {
             "{message}: {refused:?}"
         );
     }
+    fs::create_dir_all(home.path().join("results/inner")).unwrap();
+    let empty = import(home.path(), &["--recursive", "results"]).await;
+    empty.refused(1, "no files in results");
     let unconfigured = run(&mut command(home.path(), &["import", "results.json"])).await;
     unconfigured.refused(1, "no service is configured");
 }

@@ -390,3 +390,16 @@ async fn stop_of_ended_scan_and_diff_with_unknown_scan_are_refused() {
     );
     cli.service.stop().await;
 }
+
+#[tokio::test]
+async fn unknown_path_is_no_missing_object() {
+    let cli = CliFixture::new().await;
+    let wrong = format!("{}/wrong", cli.service.base);
+    for args in [["findings", "list"], ["targets", "list"]] {
+        let mut command = cli.command(&args);
+        command.env("SCANDECK_BASE_URL", &wrong);
+        let ended = run(&mut command).await;
+        ended.refused(1, "check the path of the base URL");
+    }
+    cli.service.stop().await;
+}

@@ -153,3 +153,20 @@ async fn backup_without_keys_or_damaged_backup_is_recognized() {
         .to_string();
     assert!(error.contains("is not a backup"), "{error}");
 }
+
+#[tokio::test]
+async fn restore_moves_a_damaged_database() {
+    let temp = tempfile::tempdir().unwrap();
+    let (from, backup) = (temp.path().join("from"), temp.path().join("backup"));
+    use_file(&from);
+    TestService::in_dir(&from).await.stop().await;
+    back_up_dir(&open(&from), &backup, true).await.unwrap();
+    let mut damaged = fs::read(backup.join("scandeck.db")).unwrap();
+    damaged[4096..].fill(0x5a);
+    for bytes in [b"no database".to_vec(), damaged] {
+        fs::write(from.join("scandeck.db"), &bytes).unwrap();
+        let old = restore_dir(&backup, &open(&from), true).await.unwrap();
+        assert_eq!(fs::read(old.unwrap()).unwrap(), bytes);
+        TestService::in_dir(&from).await.stop().await;
+    }
+}

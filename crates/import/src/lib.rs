@@ -171,11 +171,16 @@ fn read_member(
 ) -> Result<ImportSummary, ImportError> {
     let mut input = ImportInput::new(member.bytes, limits.entry_bytes);
     let first = input.peek().map_err(of_fault)?;
+    let recognised = formats::recognise(first, named);
+    let unfit = match (&recognised, named) {
+        (None, Some(format)) => other_format(first, format),
+        _ => None,
+    };
     let RecognisedHead {
         format,
         head,
         start,
-    } = match (formats::recognise(first, named), named) {
+    } = match (recognised, named) {
         (Some(recognised), _) => recognised,
         (None, Some(format)) => RecognisedHead {
             format,
@@ -200,7 +205,28 @@ fn read_member(
     if member.has_rest.get() {
         run.skip(AFTER_GZIP);
     }
-    Ok(run.finish(end.err()))
+    let mut summary = run.finish(end.err());
+    if summary.is_bare() {
+        summary.damage = unfit;
+    }
+    Ok(summary)
+}
+
+/// Why a file in which nothing is found is no report of the named format, which does not recognise
+/// it. JSON and tables that no format recognises may be reports without results.
+fn other_format(first: &str, named: &ImportFormat) -> Option<String> {
+    let remedy = match (formats::recognise(first, None), FileHead::of(first)) {
+        (Some(found), _) => format!("name the format {}, or none", found.format.name),
+        (None, FileHead::Json(_) | FileHead::Table(_)) => return None,
+        _ if first.trim().is_empty() => return None,
+        (None, FileHead::Xml(_) | FileHead::Other) => {
+            "check the file, or name its format".to_owned()
+        }
+    };
+    let format = named.name;
+    Some(format!(
+        "nothing in the file is in the format {format}; {remedy}"
+    ))
 }
 
 fn of_fault(fault: ReadFault) -> ImportError {

@@ -71,6 +71,12 @@ impl ImportSummary {
         }
     }
 
+    /// Whether a whole file was read in which nothing was found.
+    pub(crate) fn is_bare(&self) -> bool {
+        let has_result = self.entries > 0 || !self.targets.is_empty() || !self.skipped.is_empty();
+        self.damage.is_none() && !self.is_stopped && !has_result && self.coverage.is_empty()
+    }
+
     /// All skipped entries.
     pub fn skipped_count(&self) -> u64 {
         self.skipped.iter().map(|skipped| skipped.count).sum()

@@ -98,6 +98,37 @@ fn empty_file_is_an_error_unless_its_format_is_named() {
 }
 
 #[test]
+fn file_of_another_format_than_the_named_one_is_no_report_without_results() {
+    let zap = sample("zap.xml");
+    for (file, format, remedy) in [
+        (&zap[..], "nmap", "name the format zap, or none"),
+        (
+            &b"<html><p>ZAP report</p></html>"[..],
+            "zap",
+            "check the file",
+        ),
+        (&b"hello"[..], "nmap", "check the file"),
+    ] {
+        let damage = named(file, format).remove(0).damage.unwrap();
+        let expected = format!("nothing in the file is in the format {format}; {remedy}");
+        assert!(damage.starts_with(&expected), "{damage}");
+    }
+    for (file, format) in [
+        (&b"[]"[..], "nuclei"),
+        (&br#"{"findings":[]}"#[..], "generic"),
+        (&br#"<nmaprun scanner="nmap"/>"#[..], "nmap"),
+        (&b"Plugin ID,Host,Name\n"[..], "nessus-csv"),
+    ] {
+        assert_eq!(named(file, format)[0].damage, None, "{format}");
+    }
+    // The other files of an archive are read.
+    let archive = zip(&[("zap.xml", &zap), ("nmap.xml", &sample("nmap.xml"))]);
+    let summaries = named(&archive, "nmap");
+    assert!(summaries[0].damage.is_some() && summaries[1].damage.is_none());
+    assert!(summaries[1].entries > 0);
+}
+
+#[test]
 fn cut_file_keeps_the_entries_before_the_cut() {
     for path in samples() {
         let whole = std::fs::read(&path).unwrap();

@@ -206,6 +206,14 @@ pub enum StartError {
         found: i64,
         known: i64,
     },
+    #[error(
+        "the database {} is damaged ({source}): put a backup in its place with `scandeck restore`",
+        path.display()
+    )]
+    Damaged {
+        path: PathBuf,
+        source: anyhow::Error,
+    },
     #[error("cannot open the database {}: {source}", path.display())]
     Database {
         path: PathBuf,

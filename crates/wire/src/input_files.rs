@@ -120,6 +120,17 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
     open_checked(path, options, false)
 }
 
+/// Owner and mode of a file with a secret, before it is read. The mode of a folder is not the
+/// problem of a path that names one.
+///
+/// # Errors
+/// When there is nothing that [`read`] would read.
+pub fn secret_metadata(path: &Path) -> io::Result<Metadata> {
+    let found = fs::metadata(path)?;
+    check_type(&found, is_descriptor(path))?;
+    Ok(found)
+}
+
 fn open_checked(path: &Path, options: &mut OpenOptions, may_be_pipe: bool) -> io::Result<File> {
     if let Ok(found) = fs::metadata(path) {
         check_type(&found, may_be_pipe)?;
@@ -275,6 +286,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> io::Result<Vec<u8>> {
 mod tests {
     use std::io::Write;
     use std::os::fd::AsRawFd;
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;
     use std::path::PathBuf;
 
@@ -362,6 +374,19 @@ mod tests {
             read(Path::new("/dev/null"), InputKind::Settings).unwrap(),
             b""
         );
+    }
+
+    #[test]
+    fn metadata_of_a_secret_is_that_of_a_file_and_not_of_a_folder() {
+        let temp = tempfile::tempdir().unwrap();
+        let key = temp.path().join("key");
+        fs::write(&key, "k").unwrap();
+        fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
+        assert_eq!(secret_metadata(&key).unwrap().mode() & 0o7777, 0o640);
+        let error = secret_metadata(temp.path()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        let error = secret_metadata(&temp.path().join("none")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -5,9 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use crate::cli::error::CliError;
 use scandeck_import::{FilePreview, ImportLimits};
 use scandeck_wire::input_files::open_regular;
 use scandeck_wire::text::{self, io_cause};
+
+const FOLDER: &str = "is a directory; `--recursive` reads the files in it";
 
 /// What a file contains, or why it cannot be read.
 pub fn preview(path: &Path, format: Option<&str>) -> Vec<FilePreview> {
@@ -23,23 +26,36 @@ pub fn preview(path: &Path, format: Option<&str>) -> Vec<FilePreview> {
 /// # Errors
 /// When it cannot be opened, or standard input is too large.
 pub fn open(path: &Path) -> io::Result<File> {
-    match path == Path::new("-") {
-        true => spooled(io::stdin().lock()),
-        false => open_regular(path, OpenOptions::new().read(true)),
+    if path == Path::new("-") {
+        return spooled(io::stdin().lock());
     }
+    let opened = open_regular(path, OpenOptions::new().read(true));
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => io::Error::new(error.kind(), FOLDER),
+        _ => error,
+    })
 }
 
 /// The files that the paths name, those of a folder in the order of their names.
 ///
 /// # Errors
-/// When a folder cannot be listed.
+/// When a folder cannot be listed, or has no file.
 pub fn listed(paths: &[PathBuf], is_recursive: bool) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        match is_recursive && path.is_dir() {
-            true => files.extend(files_in(path)?),
-            false => files.push(path.clone()),
+        if !is_recursive || !path.is_dir() {
+            files.push(path.clone());
+            continue;
         }
+        let found = files_in(path)?;
+        if found.is_empty() {
+            let shown = path.display().to_string();
+            let message = format!("no files in {}", text::clean(&shown));
+            return Err(
+                CliError::new(message, "check the directory; links are not followed").into(),
+            );
+        }
+        files.extend(found);
     }
     Ok(files)
 }

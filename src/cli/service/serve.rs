@@ -155,8 +155,9 @@ impl ServeArgs {
     fn settings(self) -> anyhow::Result<Settings> {
         let defaults = self.network.apply(Settings::new(self.directory.path()?));
         let report_template = match &self.report_template {
-            Some(path) => read_report_template(path)
-                .map_err(|problem| CliError::usage(problem, "correct the template"))?,
+            Some(path) => read_report_template(path).map_err(|problem| {
+                CliError::usage(problem, "check the path, or correct the template")
+            })?,
             None => ReportTemplate::default(),
         };
         Ok(Settings {

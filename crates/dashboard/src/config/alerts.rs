@@ -391,6 +391,13 @@ mod tests {
     }
 
     #[test]
+    fn missing_file_has_the_built_in_rules_as_an_empty_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let missing = ConfigFile::read(&temp.path().join("config.toml"), false).unwrap();
+        assert_eq!(missing.alert_plan, read("").unwrap());
+    }
+
+    #[test]
     fn built_in_rules_are_those_of_the_page_about_alerts() {
         let page = include_str!("../../../../docs/alerts.md");
         let (_, from_rules) = page.split_once("[alerts.rules.regressions]").unwrap();

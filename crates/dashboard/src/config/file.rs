@@ -227,7 +227,7 @@ impl ConfigFile {
         let text = match read_text(path, InputKind::Settings) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound && !is_named => {
-                return Ok(Self::default());
+                return Self::default().check("");
             }
             Err(error) => return Err(ConfigError::io("read", path, &error)),
         };

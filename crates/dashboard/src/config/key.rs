@@ -1,7 +1,6 @@
 //! Source of the API key: never a command-line argument, a log or a shell.
 
 use std::fmt;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -11,7 +10,7 @@ use secrecy::SecretString;
 use tokio::process::Command;
 
 use super::{ConfigError, Environment, Flags, Profile};
-use scandeck_wire::input_files::{InputKind, read_text};
+use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -136,7 +135,7 @@ fn command_name(words: &[String], setting: &str) -> String {
 
 fn from_file(path: &Path, noun: &str) -> Result<SecretString, ConfigError> {
     let io = |error| ConfigError::io(&format!("read the {noun} in"), path, &error);
-    let mode = fs::metadata(path).map_err(io)?.permissions().mode();
+    let mode = secret_metadata(path).map_err(io)?.permissions().mode();
     if mode & 0o077 != 0 {
         let message = format!(
             "other users can read the {noun} in {} (mode {:04o})",

@@ -493,6 +493,20 @@ async fn file_has_the_number_of_its_schema_and_a_newer_one_is_refused_untouched(
 }
 
 #[tokio::test]
+async fn corrupt_file_is_replaced_at_once() {
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::write(temp.path().join("alerts.db"), "no database").unwrap();
+    let now = "2026-11-21 12:00:00";
+    for channel in ["program", "bell"] {
+        let claimed = claim(temp.path(), channel, &["a"], now).await;
+        assert_eq!(claimed, Ok(vec!["a".to_owned()]));
+    }
+    let moved = std::fs::read(temp.path().join("alerts.db.bak-1")).unwrap();
+    assert_eq!(moved, b"no database");
+    assert!(!temp.path().join("alerts.db.bak-2").exists());
+}
+
+#[tokio::test]
 async fn two_processes_at_once_do_not_send_the_same_event() {
     let temp = tempfile::tempdir().unwrap();
     let keys: Vec<String> = (0..20).map(|number| format!("event {number}")).collect();

@@ -19,7 +19,8 @@ struct NessusCsvReader;
 
 impl FormatReader for NessusCsvReader {
     fn recognises(&self, head: &FileHead) -> bool {
-        head.has_columns(&["plugin id", "host", "risk", "plugin output"])
+        // People choose the columns of an export of Nessus.
+        head.has_columns(&["plugin id", "host", "risk"])
             || head.has_columns(&["plugin", "plugin name", "ip address", "severity"])
             || head.has_columns(&["definition.id", "definition.name", "severity"])
     }

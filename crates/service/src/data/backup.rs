@@ -18,7 +18,8 @@ use crate::errors::cause_of;
 use crate::store::Store;
 use scandeck_wire::input_files::open_regular;
 use scandeck_wire::sqlite::{
-    back_up, check, copy, is_database, make_private, merge_log, schema_version,
+    back_up, check, copy, is_corrupt, is_database, make_private, merge_log, move_aside,
+    schema_version,
 };
 
 pub(super) const DATABASE: &str = "scandeck.db";
@@ -139,9 +140,7 @@ pub async fn restore_dir(
             "{} exists; use --replace to overwrite it (a copy is kept)",
             database.display()
         );
-        old = Some(back_up(&database).await?);
-        // A log must never meet another database.
-        merge_log(&database).await?;
+        old = Some(keep(&database).await?);
     }
     copy_file(&backup, dir.path(), DATABASE)?;
     Store::begin_epochs(&database, Timestamp::now()).await?;
@@ -149,6 +148,21 @@ pub async fn restore_dir(
         copy_file(&from.join(name), dir.path(), name)?;
     }
     Ok(old)
+}
+
+/// Keeps a copy of a database that is replaced. A damaged one is moved: it is the reason for the
+/// restore, and cannot be copied.
+async fn keep(database: &Path) -> anyhow::Result<PathBuf> {
+    let copied = async {
+        let copy = back_up(database).await?;
+        // A log must never meet another database.
+        merge_log(database).await?;
+        anyhow::Ok(copy)
+    };
+    match copied.await {
+        Err(error) if is_corrupt(&error) => Ok(move_aside(database)?),
+        result => result,
+    }
 }
 
 /// Copies a file (0600) atomically; false if it does not exist.

@@ -6,7 +6,6 @@
 //!                   SIGHUP ──────┘ reload: new connections use the new certificate
 //! ```
 
-use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::errors::cause_of;
-use scandeck_wire::input_files::{self, InputKind};
+use scandeck_wire::input_files::{self, InputKind, secret_metadata};
 
 /// The files of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +128,7 @@ fn read(files: &TlsFiles) -> anyhow::Result<CertifiedKey> {
 /// Refuses a private key that others can read. A key of the administrator may be readable for a
 /// group, as `ssl-cert` on Debian.
 fn refuse_open_key(key: &Path) -> anyhow::Result<()> {
-    let Ok(found) = fs::metadata(key) else {
+    let Ok(found) = secret_metadata(key) else {
         return Ok(());
     };
     let open_bits = if found.uid() == 0 { 0o037 } else { 0o077 };

@@ -20,7 +20,8 @@ use super::checkpoint::{Checkpoints, writing_options};
 use super::{ServiceNode, SqliteEngine, Store, StoreEngine};
 use crate::errors::StartError;
 use scandeck_wire::sqlite::{
-    back_up, is_on_network, make_private, migrations, newest, private_options, schema_version,
+    back_up, is_corrupt, is_on_network, make_private, migrations, newest, private_options,
+    schema_version,
 };
 
 static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
@@ -130,7 +131,8 @@ impl Store {
     /// Opens or creates the database `file`.
     ///
     /// # Errors
-    /// [`StartError::Newer`] for an unknown schema, [`StartError::Database`] for all other errors.
+    /// [`StartError::Newer`] for an unknown schema, [`StartError::Damaged`] for a file that is no
+    /// database, [`StartError::Database`] for all other errors.
     pub fn open(file: &Path) -> BoxFuture<'_, Result<OpenedStore, StartError>> {
         Box::pin(open_with(file, &MIGRATIONS))
     }
@@ -147,10 +149,7 @@ impl Store {
     /// [`StartError::OtherSchema`] for another schema, [`StartError::Database`] when it cannot be
     /// opened.
     pub async fn open_beside(file: &Path) -> Result<Self, StartError> {
-        let failed = |source: anyhow::Error| StartError::Database {
-            path: file.to_owned(),
-            source,
-        };
+        let failed = |source| open_error(file, source);
         let known = newest(&MIGRATIONS);
         let found = schema_version(file).map_err(|error| failed(error.into()))?;
         if found != known {
@@ -166,19 +165,22 @@ impl Store {
     /// Opens a database that no service has open, without a migration.
     pub(super) async fn open_as_it_is(file: &Path) -> Result<Self, StartError> {
         let opened = connect(file, &MIGRATIONS, false).await;
-        opened.map_err(|source| StartError::Database {
-            path: file.to_owned(),
-            source,
-        })
+        opened.map_err(|source| open_error(file, source))
+    }
+}
+
+/// Why a database was not opened. A damaged one needs another remedy.
+fn open_error(file: &Path, source: anyhow::Error) -> StartError {
+    let path = file.to_owned();
+    match is_corrupt(&source) {
+        true => StartError::Damaged { path, source },
+        false => StartError::Database { path, source },
     }
 }
 
 async fn open_with(file: &Path, migrations: &Migrator) -> Result<OpenedStore, StartError> {
     let known = newest(migrations);
-    let failed = |source: anyhow::Error| StartError::Database {
-        path: file.to_owned(),
-        source,
-    };
+    let failed = |source| open_error(file, source);
     let found = schema_version(file).map_err(|error| failed(error.into()))?;
     if found > known {
         return Err(StartError::Newer {
@@ -295,6 +297,17 @@ mod tests {
             "{error}"
         );
         assert_eq!(std::fs::read(&file).unwrap(), before);
+    }
+
+    #[tokio::test]
+    async fn damaged_database_is_refused_with_the_way_back() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        std::fs::write(&file, "this file is no database").unwrap();
+        let error = Store::open(&file).await.err().unwrap();
+        assert!(matches!(error, StartError::Damaged { .. }), "{error}");
+        assert!(error.to_string().contains("`scandeck restore`"), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"this file is no database");
     }
 
     #[tokio::test]

@@ -131,6 +131,16 @@ impl BrokenFile {
     }
 }
 
+/// Renames a database that SQLite cannot read, with its log, to the first free `*.bak-N`.
+///
+/// # Errors
+/// When it cannot be renamed.
+pub fn move_aside(file: &Path) -> io::Result<PathBuf> {
+    let moved = free_name(file, "bak").unwrap_or_else(|| beside(file, ".bak"));
+    rename(file, &moved)?;
+    Ok(moved)
+}
+
 /// Renames a database with its log, the log first: a database without its log is complete, a log
 /// without its database is useless.
 fn rename(file: &Path, to: &Path) -> io::Result<()> {

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sqlx::error::DatabaseError;
+use sqlx::migrate::MigrateError;
+
 use crate::text::io_cause;
 
 /// Why a shared database file could not be used.
@@ -53,8 +56,7 @@ impl StoreError {
         move |source| match code(&source) {
             // SQLITE_BUSY
             Some(5) => Self::Held { path: path.clone() },
-            // SQLITE_CORRUPT, SQLITE_NOTADB
-            Some(11 | 26) => Self::Broken {
+            found if is_corruption(found) => Self::Broken {
                 path: path.clone(),
                 source,
             },
@@ -111,15 +113,76 @@ impl StoreError {
     }
 }
 
+/// Whether an error says that a file, or a page of it, is not a database.
+pub fn is_corrupt(error: &anyhow::Error) -> bool {
+    is_corruption(error.downcast_ref::<sqlx::Error>().and_then(code))
+}
+
+/// SQLITE_CORRUPT or SQLITE_NOTADB.
+fn is_corruption(code: Option<i32>) -> bool {
+    matches!(code, Some(11 | 26))
+}
+
 /// SQLite's own message, if it has one.
 fn reason(error: &sqlx::Error) -> String {
-    error
-        .as_database_error()
-        .map_or_else(|| error.to_string(), |error| error.message().to_owned())
+    database_error(error).map_or_else(|| error.to_string(), |cause| cause.message().to_owned())
 }
 
 /// SQLite's primary result code.
 fn code(error: &sqlx::Error) -> Option<i32> {
-    let code = error.as_database_error()?.code()?;
+    let code = database_error(error)?.code()?;
     code.parse::<i32>().ok().map(|code| code & 0xff)
+}
+
+/// The error of SQLite, also that of a migration: the first statement that reads a file is often
+/// one of them.
+fn database_error(error: &sqlx::Error) -> Option<&(dyn DatabaseError + 'static)> {
+    match error {
+        sqlx::Error::Migrate(migration) => match &**migration {
+            MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => {
+                database_error(cause)
+            }
+            _ => None,
+        },
+        other => other.as_database_error(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use sqlx::ConnectOptions;
+
+    use super::*;
+    use crate::sqlite::options;
+
+    /// The error of SQLite about a file that is no database.
+    async fn error_of(path: &Path) -> sqlx::Error {
+        let reading = async {
+            let mut connection = options(path).connect().await?;
+            let query = sqlx::query("SELECT name FROM sqlite_schema");
+            query.execute(&mut connection).await
+        };
+        reading.await.unwrap_err()
+    }
+
+    #[tokio::test]
+    async fn error_of_a_migration_is_classified_by_its_cause() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("captures.db");
+        fs::write(&path, "this file is no database").unwrap();
+        let failed = error_of(&path).await;
+        assert_eq!(code(&failed), Some(26), "{failed}");
+        let migrations = [
+            MigrateError::Execute(failed),
+            MigrateError::ExecuteMigration(error_of(&path).await, 1),
+        ];
+        for migration in migrations {
+            let error = StoreError::of(&path)(migration.into());
+            assert!(matches!(error, StoreError::Broken { .. }), "{error}");
+        }
+        let other = StoreError::of(&path)(MigrateError::VersionMissing(1).into());
+        assert!(other.to_string().contains("migration 1 was"), "{other}");
+    }
 }

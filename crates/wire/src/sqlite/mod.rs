@@ -24,8 +24,8 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr};
 use crate::input_files::open_regular;
 
 pub use self::{
-    broken::BrokenFile,
-    error::StoreError,
+    broken::{BrokenFile, move_aside},
+    error::{StoreError, is_corrupt},
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside, known_schema},
     unsent::{RefusedRows, UnsentRow},

@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -150,9 +151,10 @@ async fn select(args: &NewCaseArgs) -> anyhow::Result<CaseSelection> {
 
 /// The case in a file.
 fn whole(file: &std::path::Path) -> anyhow::Result<VerifiedCase> {
-    let bytes = read(file, InputKind::Bundle)?;
+    let shown = file.display();
+    let bytes = read(file, InputKind::Bundle).with_context(|| format!("cannot read {shown}"))?;
     let case = verify(&bytes).map_err(|fault| {
-        let message = format!("{}: {fault}", file.display());
+        let message = format!("{shown}: {fault}");
         let remedy = match fault {
             CaseFault::Newer(_) => "update scandeck",
             _ => "the file was changed or is damaged: ask the sender for a new copy",

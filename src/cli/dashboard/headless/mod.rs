@@ -134,10 +134,15 @@ pub async fn run(command: HeadlessCommand) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The remedy for a path that the service does not know.
+const UNKNOWN_PATH: &str =
+    "check the path of the base URL, or update scandeck on the machine of the service";
+
 /// Adds the command that lists the objects of this noun to the error of an object that does not
 /// exist.
 pub fn listed<T>(nouns: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
     result.map_err(|error| match error.downcast_ref::<Error>() {
+        Some(cause) if is_unknown_path(cause) => CliError::new(&error, UNKNOWN_PATH).into(),
         Some(Error {
             kind: ErrorKind::NotFound,
             ..
@@ -148,14 +153,16 @@ pub fn listed<T>(nouns: &str, result: anyhow::Result<T>) -> anyhow::Result<T> {
 
 /// Explains the error of a service of an earlier version, which lacks the path of these objects.
 fn of_earlier_version(error: anyhow::Error, nouns: &str) -> anyhow::Error {
-    let is_unknown_path = |error: &Error| {
-        error.kind == ErrorKind::NotFound && error.message.starts_with("unknown path")
-    };
-    if !error.downcast_ref().is_some_and(is_unknown_path) {
+    if !error.downcast_ref::<Error>().is_some_and(is_unknown_path) {
         return error;
     }
     let hint = "update scandeck on the machine of the service";
     CliError::new(format!("this version of the service has no {nouns}"), hint).into()
+}
+
+/// Whether the service has no such path, and not only no such object.
+fn is_unknown_path(error: &Error) -> bool {
+    error.kind == ErrorKind::NotFound && error.message.starts_with("unknown path")
 }
 
 /// An id of the service.

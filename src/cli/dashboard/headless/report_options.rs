@@ -83,8 +83,9 @@ impl ReportOptionArgs {
         scans: Vec<ReportScan>,
     ) -> Result<ReportFrame, CliError> {
         let template = match &self.template {
-            Some(path) => read_report_template(path)
-                .map_err(|problem| CliError::usage(problem, "correct the template"))?,
+            Some(path) => read_report_template(path).map_err(|problem| {
+                CliError::usage(problem, "check the path, or correct the template")
+            })?,
             None => ReportTemplate::default(),
         };
         Ok(ReportFrame {

@@ -73,14 +73,28 @@ fn hints(cx: &Cx<'_>, has_matches: bool) -> (Vec<Hint>, Vec<Hint>) {
         None if cx.model.keyboard.pending.is_some() || !cx.model.keyboard.typed.is_empty() => {
             return (Vec::new(), close());
         }
-        None => {
-            return (
-                pane_hints(cx, has_matches),
-                vec![everywhere(cx, Action::View(ViewAction::Help))],
-            );
-        }
+        None => return (pane_hints(cx, has_matches), last_pane_hints(cx)),
     };
-    (hints, Vec::new())
+    let (last, others) = hints.into_iter().partition(|hint| closes(cx, hint));
+    (others, last)
+}
+
+/// Whether a hint has the key that closes the layer in front: narrow lines show it too.
+fn closes(cx: &Cx<'_>, hint: &Hint) -> bool {
+    let keymap = &cx.model.keyboard.keymap;
+    let close = |context| keymap.key_of(context, Action::Edit(EditAction::Close));
+    let mut keys = cx.model.contexts().into_iter().filter_map(close);
+    keys.next().is_some_and(|key| key == hint.keys)
+}
+
+/// The way out of a detail, and the help. The footer of a review has its own.
+fn last_pane_hints(cx: &Cx<'_>) -> Vec<Hint> {
+    let help = everywhere(cx, Action::View(ViewAction::Help));
+    if !cx.model.navigation.focus.in_detail || cx.model.reviewing().is_some() {
+        return vec![help];
+    }
+    let back = Action::View(ViewAction::Back);
+    vec![hint(cx, Context::Everywhere, back, "back"), help]
 }
 
 /// The keys of a layer over the panes. A form without choices has no key for them, and the command

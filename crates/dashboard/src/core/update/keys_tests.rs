@@ -868,6 +868,27 @@ fn footer_shows_the_keys_of_an_open_search() {
 }
 
 #[test]
+fn narrow_footer_shows_how_to_close_what_is_in_front() {
+    let mut app = TestDashboard::new();
+    app.model.screen.size = Size {
+        columns: 40,
+        rows: 24,
+    };
+    for (keys, close) in [
+        ("3 t", "esc cancel"),
+        ("esc T", "esc cancel"),
+        ("esc n", "esc close"),
+        ("esc enter", "esc back"),
+    ] {
+        app.keys(keys);
+        let footer = app.frame()[23].clone();
+        assert!(footer.contains(close), "{keys}: {footer}");
+    }
+    app.keys("esc");
+    assert!(!app.frame()[23].contains("esc"), "{}", app.frame()[23]);
+}
+
+#[test]
 fn narrow_header_counts_reappeared_findings_where_there_is_room() {
     let mut app = TestDashboard::new();
     app.model.screen.size = Size {

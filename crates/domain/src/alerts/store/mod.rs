@@ -27,11 +27,21 @@ use sqlx::{ConnectOptions, Connection, Row};
 use super::AlertClaim;
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::data_format::DataFormat;
-use scandeck_wire::sqlite::{StoreError, known_schema, make_private, private_options};
+use scandeck_wire::sqlite::{
+    FileKind, OpeningLock, StoreError, known_schema, make_private, move_aside, private_options,
+};
 
 const FILE: &str = "alerts.db";
 
 const CONTENTS: &str = "sent alerts";
+
+/// Only the opening is locked, and only to replace a corrupt file.
+const KIND: FileKind = FileKind {
+    name: FILE,
+    contents: CONTENTS,
+    opening: "alerts-opening.lock",
+    in_use: "alerts-in-use.lock",
+};
 
 /// Seconds after which a sent alert is forgotten: its event is too old by then.
 const FORGOTTEN: i64 = 90 * 24 * 3600;
@@ -80,6 +90,14 @@ pub enum ClaimedEvents {
     After(Duration),
 }
 
+fn unwritable(path: &Path, source: std::io::Error) -> StoreError {
+    StoreError::Unwritable {
+        contents: CONTENTS,
+        path: path.to_owned(),
+        source,
+    }
+}
+
 impl SentAlerts {
     /// The format of the file.
     pub fn format() -> DataFormat {
@@ -90,7 +108,8 @@ impl SentAlerts {
         }
     }
 
-    /// Opens or makes the file in the directory of a service.
+    /// Opens or makes the file in the directory of a service. A corrupt file is renamed: a new one
+    /// sends nothing about earlier events.
     ///
     /// # Errors
     /// When it cannot be made or read, or a newer program made it.
@@ -99,21 +118,31 @@ impl SentAlerts {
         for _ in 0..RETRIES {
             match Self::try_open(directory, now).await {
                 Err(StoreError::Held { .. }) => tokio::time::sleep(PAUSE).await,
+                Err(StoreError::Broken { .. }) => return Self::replace(directory, now).await,
                 opened => return opened,
             }
         }
         Self::try_open(directory, now).await
     }
 
+    /// Replaces a corrupt file, unless another process has done so meanwhile.
+    async fn replace(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
+        let _lock = OpeningLock::wait(directory, &KIND).await?;
+        match Self::try_open(directory, now).await {
+            Err(StoreError::Broken { path, .. }) => {
+                let moved = move_aside(&path).map_err(|source| unwritable(&path, source))?;
+                tracing::warn!(moved = %moved.display(), "corrupt file of sent alerts replaced");
+                Self::try_open(directory, now).await
+            }
+            opened => opened,
+        }
+    }
+
     async fn try_open(directory: &Path, now: Stamp) -> Result<Self, StoreError> {
         let path = directory.join(FILE);
         std::fs::create_dir_all(directory)
             .and_then(|()| make_private(&path))
-            .map_err(|source| StoreError::Unwritable {
-                contents: CONTENTS,
-                path: path.clone(),
-                source,
-            })?;
+            .map_err(|source| unwritable(&path, source))?;
         let found = known_schema(&path, CONTENTS, SCHEMA_NUMBER)?;
         let failed = StoreError::of(&path);
         let connection = private_options(&path).connect().await.map_err(&failed)?;

@@ -8,7 +8,6 @@
 //! No message contains the URL: it has the password.
 
 use std::fmt;
-use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -29,7 +28,7 @@ use crate::store::sql::sql;
 use crate::store::{
     OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine, StoreResult, millis,
 };
-use scandeck_wire::input_files::{InputKind, read_text};
+use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
 pub(super) const MIGRATIONS: [&str; 8] = [
@@ -123,7 +122,7 @@ impl DatabaseAddress {
             ))
         };
         let found =
-            fs::metadata(file).map_err(|error| unreadable(&crate::errors::cause_of(&error)))?;
+            secret_metadata(file).map_err(|error| unreadable(&crate::errors::cause_of(&error)))?;
         let mode = found.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
             let shown = file.display();
