@@ -338,4 +338,18 @@ mod tests {
         let error = update.execute(&mut suspended).await.unwrap_err();
         assert_eq!(unavailability(&error), Some(Unavailability::Gone));
     }
+
+    #[tokio::test]
+    async fn statements_are_not_compiled() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if !matches!(store.engine, StoreEngine::Postgres(_)) {
+            return;
+        }
+        let jit: String = sql("SELECT current_setting('jit')")
+            .one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(jit, "off");
+    }
 }
