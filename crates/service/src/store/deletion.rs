@@ -23,8 +23,10 @@ use scandeck_wire::contract::{TargetId, WorkspaceId};
 const FIRST_ROWS: i64 = 8;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
-/// How long a transaction should take, because captures wait for it.
-const BATCH_TIME: Duration = Duration::from_micros(500);
+/// How long a transaction of a file should take, because captures wait for it.
+const FILE_TIME: Duration = Duration::from_micros(500);
+/// The same on a server, where a statement that deletes one row takes longer than [`FILE_TIME`].
+const SERVER_TIME: Duration = Duration::from_millis(20);
 /// The pause after a batch while others write: their syncs wait for the disk, which writes each
 /// batch twice (log and file).
 const PAUSE: Duration = Duration::from_millis(5);
@@ -133,6 +135,22 @@ impl Store {
         work.await.unwrap_or(Err(DatabaseError::WorkerCrashed))
     }
 
+    /// Deletes the ended scans of a workspace, whose results are deleted already, then its targets
+    /// without scans. One statement that deletes all of them could exceed its time limit.
+    pub(super) async fn delete_scans_and_targets(&self, workspace: WorkspaceId) -> StoreResult<()> {
+        for (table, idle) in [
+            ("scans", "id NOT IN (SELECT scan_id FROM jobs)"),
+            (
+                "targets",
+                "id NOT IN (SELECT target_id FROM scans WHERE workspace_id = $1)",
+            ),
+        ] {
+            let rows = format!("workspace_id = $1 AND {idle}");
+            self.delete_in_batches(table, &rows, &[workspace.0]).await?;
+        }
+        Ok(())
+    }
+
     /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter
     /// selects.
     pub(super) async fn delete_results(
@@ -232,6 +250,11 @@ impl Store {
         let postgres = format!(
             "DELETE FROM {table} WHERE {row} = ANY(ARRAY(SELECT {row} FROM {table} WHERE {condition} LIMIT ${limit}))"
         );
+        let batch_time = if self.is_file() {
+            FILE_TIME
+        } else {
+            SERVER_TIME
+        };
         let (mut rows, mut all) = (FIRST_ROWS, 0);
         let mut seen = self.commits();
         loop {
@@ -252,7 +275,7 @@ impl Store {
             if self.deletions.end.is_cancelled() {
                 return Err(DatabaseError::PoolClosed);
             }
-            rows = next_rows(rows, took);
+            rows = next_rows(rows, took, batch_time);
             seen = self.commits();
             if others_write {
                 tokio::time::sleep(PAUSE).await;
@@ -262,8 +285,8 @@ impl Store {
 }
 
 /// The rows of the next transaction, from the time of the last one: at most twice as many.
-fn next_rows(rows: i64, took: Duration) -> i64 {
-    let fitting = rows as f64 * BATCH_TIME.as_secs_f64() / took.as_secs_f64().max(1e-6);
+fn next_rows(rows: i64, took: Duration, batch_time: Duration) -> i64 {
+    let fitting = rows as f64 * batch_time.as_secs_f64() / took.as_secs_f64().max(1e-6);
     (fitting as i64).min(rows * 2).clamp(1, MOST_ROWS)
 }
 
@@ -305,13 +328,19 @@ mod tests {
 
     #[test]
     fn rows_of_a_batch_follow_its_time() {
-        assert_eq!(next_rows(8, Duration::from_micros(100)), 16);
-        assert_eq!(next_rows(100, Duration::from_millis(5)), 10);
-        assert_eq!(next_rows(400, Duration::ZERO), MOST_ROWS);
+        let of_file = |rows, took| next_rows(rows, took, FILE_TIME);
+        assert_eq!(of_file(8, Duration::from_micros(100)), 16);
+        assert_eq!(of_file(100, Duration::from_millis(5)), 10);
+        assert_eq!(of_file(400, Duration::ZERO), MOST_ROWS);
         assert_eq!(
-            next_rows(1, Duration::from_secs(9)),
+            of_file(1, Duration::from_secs(9)),
             1,
             "a capture with a large body"
+        );
+        assert_eq!(
+            next_rows(8, Duration::from_millis(2), SERVER_TIME),
+            16,
+            "a statement of a server takes milliseconds"
         );
     }
 
@@ -435,6 +464,39 @@ mod tests {
         assert_eq!(store.claimed_scans().await.unwrap(), []);
         assert!(!store.delete_workspace(id).await.unwrap());
         let rows: i64 = sql("SELECT count(*) FROM deletions")
+            .one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(rows, 0);
+    }
+
+    #[tokio::test]
+    async fn scans_and_targets_of_a_workspace_are_deleted_in_batches() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let id = store.add_workspace("b", "").await.unwrap().unwrap();
+        let targets = sql(
+            "INSERT INTO targets (workspace_id, name, type) SELECT $1, CAST(value AS TEXT), 'hostname'
+                FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $2)
+                SELECT value FROM n) AS numbers",
+        );
+        let targets = targets.bind(id.0).bind(3 * MOST_ROWS);
+        store.execute(targets).await.unwrap();
+        store
+            .execute(sql(
+                "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+                    scan_original_url, vpn_scan, max_minutes)
+                 SELECT workspace_id, id, 70, 'finished', 0, '{}', 'none', false, false, 1 FROM targets",
+            ))
+            .await
+            .unwrap();
+        let before = store.commits();
+        assert!(store.delete_workspace(id).await.unwrap());
+        assert!(
+            store.commits() - before > 2 * 3,
+            "at most {MOST_ROWS} rows of each table in a batch"
+        );
+        let rows: i64 = sql("SELECT (SELECT count(*) FROM scans) + (SELECT count(*) FROM targets)")
             .one(store.read())
             .await
             .unwrap();

@@ -196,3 +196,32 @@ fn body(finding: &NewFinding) -> Value {
     body["test_finished"] = true.into();
     body
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::open_sqlite;
+    use super::*;
+
+    #[tokio::test]
+    async fn ids_of_a_workspace_are_read_from_the_index_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open_sqlite(temp.path()).await;
+        let filter = FindingFilter {
+            workspace: Some(WorkspaceId(1)),
+            ..FindingFilter::default()
+        };
+        let plan: Vec<(i64, i64, i64, String)> = filter
+            .push(sql(
+                "EXPLAIN QUERY PLAN SELECT findings.id FROM findings WHERE ",
+            ))
+            .push(" ORDER BY findings.id")
+            .all(store.read())
+            .await
+            .unwrap();
+        assert!(
+            plan.iter()
+                .any(|step| step.3.contains("COVERING INDEX findings_by_workspace")),
+            "{plan:?}"
+        );
+    }
+}

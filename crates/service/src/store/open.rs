@@ -118,6 +118,10 @@ static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
             "lost_scans",
             include_str!("../../assets/migrations/sqlite/0023_lost_scans.sql"),
         ),
+        (
+            "finding_ids",
+            include_str!("../../assets/migrations/sqlite/0024_finding_ids.sql"),
+        ),
     ])
 });
 

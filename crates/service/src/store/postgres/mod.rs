@@ -10,7 +10,8 @@
 //! for later, and locks end with their transaction. The pool of sqlx is not used, because it sends a
 //! query when a connection is returned, which waits for ever when the network is cut.
 //!
-//! `READ WRITE` at the start refuses a server that became a standby; its reads would be old.
+//! `READ WRITE` at the start refuses a server that became a standby; its reads would be old. `jit` is
+//! off: the server would compile the statement of a long list each time, before its first row.
 
 pub(super) mod listen;
 pub(super) mod open;
@@ -95,8 +96,9 @@ impl TransactionKind {
             Self::SharedWrite => format!("; SELECT pg_advisory_xact_lock_shared({WRITE_LOCK})"),
         };
         format!(
-            "BEGIN ISOLATION LEVEL {isolation} READ WRITE; SET LOCAL statement_timeout = {}; \
-             SET LOCAL lock_timeout = {}; SET LOCAL idle_in_transaction_session_timeout = {}{rest}",
+            "BEGIN ISOLATION LEVEL {isolation} READ WRITE; SET LOCAL jit = off; \
+             SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
+             SET LOCAL idle_in_transaction_session_timeout = {}{rest}",
             self.limit().as_millis(),
             LOCK_LIMIT.as_millis(),
             self.idle_limit().as_millis()
@@ -337,5 +339,19 @@ mod tests {
         let update = sql("UPDATE nodes SET beat_at = beat_at");
         let error = update.execute(&mut suspended).await.unwrap_err();
         assert_eq!(unavailability(&error), Some(Unavailability::Gone));
+    }
+
+    #[tokio::test]
+    async fn statements_are_not_compiled() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if !matches!(store.engine, StoreEngine::Postgres(_)) {
+            return;
+        }
+        let jit: String = sql("SELECT current_setting('jit')")
+            .one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(jit, "off");
     }
 }

@@ -31,7 +31,7 @@ use crate::store::{
 use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 
 /// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
-pub(super) const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../../assets/migrations/postgres/0001_first.sql"),
     include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
     include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
@@ -40,6 +40,7 @@ pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../../assets/migrations/postgres/0006_places.sql"),
     include_str!("../../../assets/migrations/postgres/0007_shared.sql"),
     include_str!("../../../assets/migrations/postgres/0008_queues.sql"),
+    include_str!("../../../assets/migrations/postgres/0009_finding_ids.sql"),
 ];
 
 /// The oldest server: `server_version_num`.

@@ -66,6 +66,7 @@ const ROWS: [&str; MIGRATIONS.len()] = [
     "INSERT INTO lanes (host, node) VALUES ('127.0.0.1', 'n1');
      INSERT INTO key_windows (node, key_name, kind, ends, used) VALUES ('n1', 'anna', 'get', 0, 1)",
     "",
+    "",
 ];
 
 /// A database that another version of the program has made.
