@@ -38,7 +38,8 @@ fn openvas_reads_xml_and_csv() {
 
 #[test]
 fn nessus_table_with_few_chosen_columns_is_recognised() {
-    let read = import(b"Plugin ID,Risk,Host,Port,Name\n20007,High,192.0.2.7,443,SSL 2 and 3\n");
+    let read =
+        crate::import(b"Plugin ID,Risk,Host,Port,Name\n20007,High,192.0.2.7,443,SSL 2 and 3\n");
     assert_eq!(read.ids(), ["nessus:20007"]);
     assert_eq!(read.entry("nessus:20007").port, Some(443));
 }
