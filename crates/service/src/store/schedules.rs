@@ -12,10 +12,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::deletion::is_deleting;
+use super::jobs::with_info;
 use super::scans::{ScanToAdd, insert_scan};
 use super::sql::{SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, text, without_nul};
-use scandeck_wire::contract::{RedirectLevel, ScheduleId, Shared, TargetId, WorkspaceId};
+use scandeck_wire::contract::{RedirectLevel, ScanId, ScheduleId, Shared, TargetId, WorkspaceId};
 use scandeck_wire::recurrence::{Recurrence, StartTimes};
 
 /// Most schedules of a service.
@@ -464,7 +465,7 @@ async fn mark_scan(
 ) -> StoreResult<()> {
     let StoredSchedule { id, name, .. } = schedule;
     let note = format!("started by schedule {id} ({name})");
-    let info = serde_json::Value::from(vec![note]).to_string();
+    let info = with_info(change, ScanId(scan), &[note]).await?;
     sql("UPDATE jobs SET schedule_id = $1 WHERE scan_id = $2")
         .bind(id.0)
         .bind(scan)
@@ -658,8 +659,12 @@ mod tests {
             limit: 9,
             ..ScanFilter::default()
         };
-        let scans = one.scans(&filter, after(1)).await.unwrap();
-        assert_eq!(&*scans[0].info_text_lines[0], "started by schedule 1 (web)");
+        let waiting = one.scans(&filter, after(1)).await.unwrap();
+        claim_scan(&one, after(1)).await.unwrap();
+        let running = one.scans(&filter, after(1)).await.unwrap();
+        for scan in waiting.iter().chain(&running) {
+            assert_eq!(&*scan.info_text_lines[0], "started by schedule 1 (web)");
+        }
     }
 
     #[tokio::test]
