@@ -668,6 +668,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn scan_of_a_schedule_and_a_place_has_the_notes_of_both() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let target = add_target(&store, WorkspaceId(1), "a").await;
+        let schedule = add(&store, None).await;
+        let placed = ScanToAdd {
+            place: Some("office".to_owned()),
+            ..new_scan()
+        };
+        let due = [TargetStart {
+            target,
+            scans: vec![placed],
+        }];
+        let words = |_: &QueuedStart| String::new();
+        let started = store.start_schedule(&schedule, times(1, 2), &due, after(1), words);
+        started.await.unwrap().unwrap();
+        let filter = ScanFilter {
+            limit: 9,
+            ..ScanFilter::default()
+        };
+        let scans = store.scans(&filter, after(1)).await.unwrap();
+        assert_eq!(scans[0].place(), Some("office"));
+        assert_eq!(&*scans[0].info_text_lines[1], "started by schedule 1 (web)");
+    }
+
+    #[tokio::test]
     async fn scheduled_scans_of_one_target_run_one_after_the_other() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = two_nodes(temp.path()).await;
