@@ -163,8 +163,14 @@ async fn restore_moves_a_damaged_database() {
     back_up_dir(&open(&from), &backup, true).await.unwrap();
     let mut damaged = fs::read(backup.join("scandeck.db")).unwrap();
     damaged[4096..].fill(0x5a);
+    // A new database cannot be written where this directory is.
+    let obstacle = from.join("scandeck.db.partial");
     for bytes in [b"no database".to_vec(), damaged] {
         fs::write(from.join("scandeck.db"), &bytes).unwrap();
+        fs::create_dir(&obstacle).unwrap();
+        restore_dir(&backup, &open(&from), true).await.unwrap_err();
+        assert_eq!(fs::read(from.join("scandeck.db")).unwrap(), bytes);
+        fs::remove_dir(&obstacle).unwrap();
         let old = restore_dir(&backup, &open(&from), true).await.unwrap();
         assert_eq!(fs::read(old.unwrap()).unwrap(), bytes);
         TestService::in_dir(&from).await.stop().await;

@@ -133,16 +133,20 @@ pub async fn restore_dir(
         backup.display()
     );
     check(&backup).await?;
-    let mut old = None;
-    if database.exists() {
-        ensure!(
-            replace,
-            "{} exists; use --replace to overwrite it (a copy is kept)",
-            database.display()
-        );
-        old = Some(keep(&database).await?);
-    }
-    copy_file(&backup, dir.path(), DATABASE)?;
+    let is_replaced = database.exists();
+    ensure!(
+        replace || !is_replaced,
+        "{} exists; use --replace to overwrite it (a copy is kept)",
+        database.display()
+    );
+    // Complete before a damaged database is moved: on a full disk, nothing is replaced.
+    let partial = copy_partial(&backup, dir.path(), DATABASE)?
+        .with_context(|| format!("cannot read {}", backup.display()))?;
+    let old = match is_replaced {
+        true => Some(keep(&database).await?),
+        false => None,
+    };
+    put_in_place(&partial, dir.path(), DATABASE)?;
     Store::begin_epochs(&database, Timestamp::now()).await?;
     for name in KEYS.iter().chain(&[SCOPE]) {
         copy_file(&from.join(name), dir.path(), name)?;
@@ -167,8 +171,17 @@ async fn keep(database: &Path) -> anyhow::Result<PathBuf> {
 
 /// Copies a file (0600) atomically; false if it does not exist.
 fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<bool> {
+    let Some(partial) = copy_partial(from, folder, name)? else {
+        return Ok(false);
+    };
+    put_in_place(&partial, folder, name)?;
+    Ok(true)
+}
+
+/// Copies a file (0600) beside its place; `None` if it does not exist.
+fn copy_partial(from: &Path, folder: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
     let mut source = match open_regular(from, OpenOptions::new().read(true)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         source => source.with_context(|| format!("cannot read {}", from.display()))?,
     };
     let partial = folder.join(format!("{name}.partial"));
@@ -181,7 +194,10 @@ fn copy_file(from: &Path, folder: &Path, name: &str) -> anyhow::Result<bool> {
         .with_context(|| format!("cannot write {}", partial.display()))?;
     target.flush()?;
     target.sync_all()?;
-    fs::rename(&partial, folder.join(name))?;
-    File::open(folder)?.sync_all()?;
-    Ok(true)
+    Ok(Some(partial))
+}
+
+fn put_in_place(partial: &Path, folder: &Path, name: &str) -> io::Result<()> {
+    fs::rename(partial, folder.join(name))?;
+    File::open(folder)?.sync_all()
 }

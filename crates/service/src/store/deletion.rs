@@ -135,20 +135,26 @@ impl Store {
         work.await.unwrap_or(Err(DatabaseError::WorkerCrashed))
     }
 
-    /// Deletes the ended scans of a workspace, whose results are deleted already, then its targets
-    /// without scans. One statement that deletes all of them could exceed its time limit.
-    pub(super) async fn delete_scans_and_targets(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        for (table, idle) in [
-            ("scans", "id NOT IN (SELECT scan_id FROM jobs)"),
-            (
-                "targets",
-                "id NOT IN (SELECT target_id FROM scans WHERE workspace_id = $1)",
-            ),
-        ] {
-            let rows = format!("workspace_id = $1 AND {idle}");
-            self.delete_in_batches(table, &rows, &[workspace.0]).await?;
-        }
-        Ok(())
+    /// Deletes the ended scans that meet a condition with one parameter; their results are deleted
+    /// already. One statement that deletes all of them could exceed its time limit.
+    pub(super) async fn delete_scans(
+        &self,
+        condition: &'static str,
+        parameter: i64,
+    ) -> StoreResult<()> {
+        let rows = format!("{condition} AND id NOT IN (SELECT scan_id FROM jobs)");
+        self.delete_in_batches("scans", &rows, &[parameter])
+            .await
+            .map(drop)
+    }
+
+    /// Deletes the targets of a workspace that have no scans.
+    pub(super) async fn delete_unscanned_targets(&self, workspace: WorkspaceId) -> StoreResult<()> {
+        let rows = "workspace_id = $1
+            AND id NOT IN (SELECT target_id FROM scans WHERE workspace_id = $1)";
+        self.delete_in_batches("targets", rows, &[workspace.0])
+            .await
+            .map(drop)
     }
 
     /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter
@@ -501,6 +507,29 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(rows, 0);
+    }
+
+    #[tokio::test]
+    async fn scans_of_a_target_are_deleted_in_batches() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let target = add_target(&store, WorkspaceId(1), "a").await;
+        let scans = sql(
+            "INSERT INTO scans (workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+                scan_original_url, vpn_scan, max_minutes)
+             SELECT 1, $1, 70, 'finished', 0, '{}', 'none', false, false, 1
+                FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $2)
+                SELECT value FROM n) AS numbers",
+        );
+        let scans = scans.bind(target.0).bind(3 * MOST_ROWS);
+        store.execute(scans).await.unwrap();
+        let before = store.commits();
+        let deleted = store.delete_target(target).await.unwrap();
+        assert_eq!(deleted, Deletion::Done);
+        assert!(
+            store.commits() - before > 3,
+            "at most {MOST_ROWS} scans in a batch"
+        );
     }
 
     #[tokio::test]

@@ -32,6 +32,7 @@ use super::{
 };
 use crate::engine::{ScanJob, TestDone};
 use crate::guards::secrets::ScanSecrets;
+use scandeck_wire::contract::node::place_in_note;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
 use scandeck_wire::sqlite::private_options;
 
@@ -435,10 +436,11 @@ async fn begin(
     now: Timestamp,
 ) -> StoreResult<()> {
     let scan = scan.0;
-    let has_begun: bool = sql("SELECT started_at IS NOT NULL FROM scans WHERE id = $1")
-        .bind(scan)
-        .one(&mut *change)
-        .await?;
+    let (has_begun, info): (bool, String) =
+        sql("SELECT started_at IS NOT NULL, info FROM scans WHERE id = $1")
+            .bind(scan)
+            .one(&mut *change)
+            .await?;
     if has_begun {
         for statement in [
             "DELETE FROM tests WHERE scan_id = $1",
@@ -455,10 +457,9 @@ async fn begin(
         .execute(&mut *change)
         .await?;
     }
-    let notes: Vec<String> = match has_begun {
+    let notes = match has_begun {
         true => vec![format!("started again{cause}")],
-        // A worker names its place itself.
-        false => Vec::new(),
+        false => notes_of_start(&info),
     };
     // All results are from this attempt, so the scan starts now: the time without a service does
     // not count.
@@ -469,6 +470,13 @@ async fn begin(
         .execute(&mut *change)
         .await?;
     Ok(())
+}
+
+/// The notes of a waiting scan that it keeps. Its worker names the place itself.
+fn notes_of_start(info: &str) -> Vec<String> {
+    let mut notes: Vec<String> = serde_json::from_str(info).unwrap_or_default();
+    notes.retain(|note| place_in_note(note).is_none());
+    notes
 }
 
 /// Ends a scan.
@@ -558,7 +566,7 @@ async fn write_update(
 }
 
 /// The info lines of a scan with further ones, as JSON.
-async fn with_info(
+pub(super) async fn with_info(
     change: &mut WriteTransaction,
     scan: ScanId,
     new: &[String],

@@ -304,6 +304,31 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn scan_that_lost_its_node_waits_after_the_migration() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let older = MIGRATIONS.iter().filter(|one| one.version < 24).cloned();
+        let older = Migrator::with_migrations(older.collect());
+        let store = open_with(&file, &older).await.unwrap().store;
+        for statement in [
+            "INSERT INTO targets (id, workspace_id, name, type) VALUES (1, 1, 'a', 'hostname')",
+            "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+                scan_original_url, vpn_scan, max_minutes) VALUES (1, 1, 1, 70, 'running', 0, '{}', 'none', false, false, 1)",
+            "INSERT INTO jobs (scan_id, params) VALUES (1, '{}')",
+        ] {
+            store.execute(sql(statement)).await.unwrap();
+        }
+        store.close().await;
+        let store = Store::open(&file).await.unwrap().store;
+        let status: String = sql("SELECT status FROM scans")
+            .one(store.read())
+            .await
+            .unwrap();
+        assert_eq!(status, "waiting");
+        store.close().await;
+    }
+
+    #[tokio::test]
     async fn damaged_database_is_refused_with_the_way_back() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("scandeck.db");

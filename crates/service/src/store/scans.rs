@@ -101,7 +101,7 @@ pub struct ScanFilter {
     pub target: Option<TargetId>,
     pub tool: Option<i64>,
     pub status: Option<ScanStatus>,
-    /// Earliest start; for a waiting scan, the time of its creation counts.
+    /// Earliest start; before the first one, the time of the creation counts.
     pub from: Option<Timestamp>,
     /// Latest start.
     pub to: Option<Timestamp>,

@@ -12,10 +12,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::deletion::is_deleting;
+use super::jobs::with_info;
 use super::scans::{ScanToAdd, insert_scan};
 use super::sql::{SqlRow, sql};
 use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, text, without_nul};
-use scandeck_wire::contract::{RedirectLevel, ScheduleId, Shared, TargetId, WorkspaceId};
+use scandeck_wire::contract::{RedirectLevel, ScanId, ScheduleId, Shared, TargetId, WorkspaceId};
 use scandeck_wire::recurrence::{Recurrence, StartTimes};
 
 /// Most schedules of a service.
@@ -464,7 +465,7 @@ async fn mark_scan(
 ) -> StoreResult<()> {
     let StoredSchedule { id, name, .. } = schedule;
     let note = format!("started by schedule {id} ({name})");
-    let info = serde_json::Value::from(vec![note]).to_string();
+    let info = with_info(change, ScanId(scan), &[note]).await?;
     sql("UPDATE jobs SET schedule_id = $1 WHERE scan_id = $2")
         .bind(id.0)
         .bind(scan)
@@ -658,8 +659,38 @@ mod tests {
             limit: 9,
             ..ScanFilter::default()
         };
-        let scans = one.scans(&filter, after(1)).await.unwrap();
-        assert_eq!(&*scans[0].info_text_lines[0], "started by schedule 1 (web)");
+        let waiting = one.scans(&filter, after(1)).await.unwrap();
+        claim_scan(&one, after(1)).await.unwrap();
+        let running = one.scans(&filter, after(1)).await.unwrap();
+        for scan in waiting.iter().chain(&running) {
+            assert_eq!(&*scan.info_text_lines[0], "started by schedule 1 (web)");
+        }
+    }
+
+    #[tokio::test]
+    async fn scan_of_a_schedule_and_a_place_has_the_notes_of_both() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let target = add_target(&store, WorkspaceId(1), "a").await;
+        let schedule = add(&store, None).await;
+        let placed = ScanToAdd {
+            place: Some("office".to_owned()),
+            ..new_scan()
+        };
+        let due = [TargetStart {
+            target,
+            scans: vec![placed],
+        }];
+        let words = |_: &QueuedStart| String::new();
+        let started = store.start_schedule(&schedule, times(1, 2), &due, after(1), words);
+        started.await.unwrap().unwrap();
+        let filter = ScanFilter {
+            limit: 9,
+            ..ScanFilter::default()
+        };
+        let scans = store.scans(&filter, after(1)).await.unwrap();
+        assert_eq!(scans[0].place(), Some("office"));
+        assert_eq!(&*scans[0].info_text_lines[1], "started by schedule 1 (web)");
     }
 
     #[tokio::test]

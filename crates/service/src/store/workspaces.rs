@@ -130,7 +130,8 @@ impl Store {
         self.delete_reports_of(id).await?;
         self.delete_imports_of(id).await?;
         self.delete_purged(id).await?;
-        self.delete_scans_and_targets(id).await?;
+        self.delete_scans("workspace_id = $1", id.0).await?;
+        self.delete_unscanned_targets(id).await?;
         self.execute(sql("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await
     }
