@@ -11,8 +11,8 @@ use crate::forms::{FieldValue, Form, FormField, LineNote};
 use crate::input::{Action, Context, FormAction};
 use crate::text::TextInput;
 use crate::ui::{
-    Cx, Theme, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines, row_of,
-    still, words, wrap,
+    Cx, Theme, cut_line, draw_box, draw_line, input_spans_in, key, plain, popup, problem_lines,
+    row_of, still, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_wire::text;
@@ -254,10 +254,11 @@ fn choice(
     };
     let Some(shown) = [&whole, &short].into_iter().find(fits) else {
         let place = format!("  {} of {}", at + 1, options.len());
-        return Line::from(vec![
+        let line = Line::from(vec![
             Span::styled(format!(" {chosen} "), chosen_style),
             Span::styled(place, theme.dim()),
         ]);
+        return cut_line(line, usize::from(room), theme.glyphs.ellipsis);
     };
     tabs_of_options(theme, shown, at, chosen_style)
 }

@@ -306,6 +306,12 @@ fn scan_form_offers_the_places_that_arrive_while_it_is_open() {
     app.keys("space space");
     let chosen = app.form().field(FieldId::Vpn).unwrap().text();
     assert_eq!(chosen, "office: 1 worker connected");
+    app.model.screen.size = Size {
+        columns: 40,
+        rows: 40,
+    };
+    let frame = app.frame().join("\n");
+    assert!(frame.contains("office: 1 worker…"), "{frame}");
     let sent = app.calls("ctrl-o");
     let Call::StartScan(scan) = &sent[0].1 else {
         panic!("{sent:?}");

@@ -152,6 +152,18 @@ fn menu_enter_records_and_esc_cancels() {
 }
 
 #[test]
+fn narrow_menu_marks_the_choices_that_it_cuts() {
+    let mut app = app();
+    app.model.screen.size = Size {
+        columns: 40,
+        rows: 24,
+    };
+    app.keys("t");
+    let frame = app.frame().join("\n");
+    assert!(frame.contains(" f false posi…"), "{frame}");
+}
+
+#[test]
 fn reason_that_does_not_apply_keeps_the_menu_open() {
     let mut app = app();
     let id = app.selected(Pane::Findings).unwrap();

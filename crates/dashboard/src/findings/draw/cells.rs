@@ -127,8 +127,10 @@ const FIRST_SEEN: u16 = 10;
 const WIDEST_TARGET: u16 = 28;
 /// Columns of an IPv4 address and a port: `127.0.0.1:41555`.
 pub(crate) const HOST_PORT: u16 = 15;
-/// Columns of the title of decisions; longer decisions widen the column.
+/// Columns of the title of decisions.
 const DECISION: u16 = finding::DECISION.len() as u16;
+/// The question mark or the ellipsis after a decision.
+const MARK: usize = 1;
 
 /// Columns of the name of a member beside *in review*.
 const CLAIM: usize = 10;
@@ -194,10 +196,12 @@ fn fit_decision(column: TableColumn, cx: &Cx<'_>, name: fn(Verdict) -> String) -
         .constant(!shown(cx).any(|issue| has_decision(cx, issue)))
 }
 
-/// Columns of the widest decision.
+/// Columns of the widest decision. Each verdict with its mark has room, so that the next decision
+/// does not widen the column.
 fn decision_width(cx: &Cx<'_>, name: fn(Verdict) -> String) -> u16 {
+    let verdicts = Verdict::ALL.map(|verdict| text::width(&name(verdict)) + MARK);
     let decisions = shown(cx).map(|issue| decision_cell(cx, issue, name).width());
-    decisions.max().unwrap_or(0).max(DECISION.into()) as u16
+    decisions.chain(verdicts).max().unwrap_or_default() as u16
 }
 
 /// The width of the table from which on full decisions fit without cutting a name; constant columns

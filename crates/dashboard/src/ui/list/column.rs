@@ -187,7 +187,7 @@ pub(crate) fn draw_columns_dimming<'a, T: Stored + 'static>(
     columns: &[ListColumn<T>],
     is_dim: impl Fn(&GridRow<'_, T>) -> bool,
 ) -> ShownRows {
-    let layouts = columns_of(cx, cache, columns);
+    let layouts = columns_of(cx, slot, cache, columns);
     let pane = ListPane {
         columns: &layouts,
         ..pane

@@ -248,6 +248,7 @@ pub(crate) fn sampled_items<'a, T: Stored + 'static>(
 /// The columns of a list, made again when its rows or what they show changed.
 fn columns_of<T: Stored + 'static>(
     cx: &Cx<'_>,
+    slot: &Slot,
     cache: &mut ViewCache,
     columns: &[ListColumn<T>],
 ) -> Vec<TableColumn> {
@@ -261,7 +262,7 @@ fn columns_of<T: Stored + 'static>(
     let placed = kept_columns(cx, cache, T::PANE, sources, shown, || {
         let made = layouts(columns, cx);
         match &earlier {
-            Some(drawn) => in_their_places(made, &drawn.columns),
+            Some(drawn) => in_their_places(made, &drawn.columns, table_width(slot)),
             None => made,
         }
     });
@@ -289,9 +290,20 @@ fn columns_view<T: Item>(cx: &Cx<'_>, list: &List<T>) -> u64 {
     hasher.finish()
 }
 
-/// The columns with the places that they had for earlier rows. Columns that share a title replace
-/// each other, so they keep none.
-fn in_their_places(made: Vec<TableColumn>, earlier: &[TableColumn]) -> Vec<TableColumn> {
+/// The columns of the screen for the cells of a list.
+fn table_width(slot: &Slot) -> u16 {
+    let frame = if slot.framed { 2 } else { 0 };
+    slot.area.width.saturating_sub(frame + GUTTER)
+}
+
+/// The columns with the places that they had for earlier rows. One that appears does not make
+/// others give way: names are cut instead. Columns that share a title replace each other, so they
+/// keep none.
+fn in_their_places(
+    made: Vec<TableColumn>,
+    earlier: &[TableColumn],
+    width: u16,
+) -> Vec<TableColumn> {
     if made.len() != earlier.len() {
         return made;
     }
@@ -300,7 +312,17 @@ fn in_their_places(made: Vec<TableColumn>, earlier: &[TableColumn]) -> Vec<Table
         true => *column,
         false => column.kept(*earlier),
     };
-    made.iter().zip(earlier).map(place).collect()
+    let placed: Vec<TableColumn> = made.iter().zip(earlier).map(place).collect();
+    let (before, now) = (widths(earlier, width), widths(&placed, width));
+    let appears = |(before, now): (&u16, &u16)| *before == 0 && *now > 0;
+    if !before.iter().zip(&now).any(appears) {
+        return placed;
+    }
+    let stay = |(column, before): (TableColumn, u16)| match before {
+        0 => column,
+        _ => column.stays(),
+    };
+    placed.into_iter().zip(before).map(stay).collect()
 }
 
 /// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this

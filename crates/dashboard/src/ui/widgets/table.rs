@@ -125,6 +125,14 @@ impl TableColumn {
         }
     }
 
+    /// A column that is no longer omitted before the content of another one is cut.
+    pub const fn stays(self) -> Self {
+        Self {
+            gives_way: self.gives_way && self.remaining > 0,
+            ..self
+        }
+    }
+
     /// A column that keeps so many columns when it gives way to the content of another one.
     pub const fn shrinks_if(self, is_constant: bool, remaining: u16) -> Self {
         if is_constant {

@@ -105,7 +105,7 @@ fn uncompared_words(others: &[ImportedScan]) -> Option<String> {
     let scans = plural(others.len(), "scan");
     let most = thousands(MOST_COMPARED.unsigned_abs());
     Some(format!(
-        "{scans} not compared, because at most {SHOWN_SCANS} scans with {most} findings are; `scandeck scans diff {id}` compares one",
+        "{scans} not compared: the limit is {SHOWN_SCANS} scans with {most} findings; `scandeck scans diff {id}` compares one",
         id = first.id
     ))
 }
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(compared.len(), 2);
         assert_eq!(
             uncompared_words(others).unwrap(),
-            "1 scan not compared, because at most 20 scans with 10,000 findings are; `scandeck scans diff 14` compares one"
+            "1 scan not compared: the limit is 20 scans with 10,000 findings; `scandeck scans diff 14` compares one"
         );
     }
 }

@@ -14,8 +14,8 @@ pub mod rules;
 use crate::input::{Action, Context, DecideAction, MoveAction, VerdictAction};
 use crate::model::{DecideMenu, MenuChoice, MenuEntry};
 use crate::ui::{
-    Cx, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet, take_left,
-    take_top, words,
+    Cx, cut_line, draw_head, draw_line, draw_lines, format, input_spans_in, row_of, sheet,
+    take_left, take_top, words,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use ratatui::widgets::{Clear, Widget};
@@ -79,9 +79,16 @@ fn draw_choices(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, menu: &DecideMenu) {
         .max(OPTIONS)
         .min(rest.width.saturating_sub(SCOPES));
     let (middle, right) = take_left(rest, wide);
-    draw_lines(buf, left, &verdicts(cx));
-    draw_lines(buf, middle, &options(cx, menu, wide));
-    draw_lines(buf, right, &scopes(cx, menu));
+    draw_cut(cx, buf, left, verdicts(cx));
+    draw_cut(cx, buf, middle, options(cx, menu, wide));
+    draw_cut(cx, buf, right, scopes(cx, menu));
+}
+
+/// Draws lines of which those that are too wide end in an ellipsis.
+fn draw_cut(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, lines: Vec<Line<'static>>) {
+    let cut = |line| cut_line(line, usize::from(area.width), cx.theme.glyphs.ellipsis);
+    let lines: Vec<Line<'static>> = lines.into_iter().map(cut).collect();
+    draw_lines(buf, area, &lines);
 }
 
 fn letter(cx: &Cx<'_>, action: Action) -> Span<'static> {
@@ -305,7 +312,9 @@ fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
             theme.bad(),
         ));
     }
-    lines.extend(example(entry).map(|example| words(example, theme.dim())));
+    let columns = usize::from(area.width);
+    let shown_example = example(entry).map(|example| words(example, theme.dim()));
+    lines.extend(shown_example.map(|line| cut_line(line, columns, theme.glyphs.ellipsis)));
     let left = usize::from(area.height).saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {
         let (bar, style) = if chosen {
