@@ -273,7 +273,8 @@ async fn claims(database: BenchDatabase, nodes: usize) -> String {
     let workers = (0..nodes).map(|number| {
         let mut worker = worker_settings(dir.path(), number);
         worker.logger_url = Some(service.logger_base.clone());
-        start_with(worker, shutdown.clone(), scripted(&runner))
+        let started = start_with(worker, shutdown.clone(), scripted(&runner));
+        async move { started.await.expect("a node of the same keys starts") }
     });
     let (started, each_second) = futures::join!(
         futures::future::join_all(workers),
@@ -281,7 +282,7 @@ async fn claims(database: BenchDatabase, nodes: usize) -> String {
     );
     shutdown.cancel();
     for worker in started {
-        worker.unwrap().stopped().await.unwrap();
+        worker.stopped().await.unwrap();
     }
     service.stopped().await.unwrap();
     format!("{each_second:.0} per second")
@@ -305,6 +306,7 @@ fn worker_settings(dir: &Path, number: usize) -> Settings {
     let home = dir.join(format!("node-{number}"));
     std::fs::create_dir(&home).unwrap();
     std::os::unix::fs::symlink(dir.join("scandeck.db"), home.join("scandeck.db")).unwrap();
+    std::fs::copy(dir.join("callback.key"), home.join("callback.key")).unwrap();
     let mut worker = Settings::new(home).with_free_ports();
     worker.database = database_of(dir);
     worker.secrets_key_file = Some(dir.join("secrets.key"));
