@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use scandeck_domain::alerts::{AlertEvent, EventRule};
+use scandeck_wire::contract::ScanId;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
@@ -10,6 +11,8 @@ pub struct EventAlertState {
     handled: BTreeSet<(String, String)>,
     /// What the last look depended on.
     pub(crate) looked: Option<AlertInputs>,
+    /// The scans that had ended then. The progress of others is no event.
+    pub(crate) ended_scans: Vec<ScanId>,
     /// Whether the file of sent alerts has begun.
     pub(crate) has_begun: bool,
 }

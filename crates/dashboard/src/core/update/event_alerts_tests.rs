@@ -79,6 +79,16 @@ fn titles(alerts: &[EventAlert]) -> Vec<String> {
 }
 
 #[test]
+fn scan_that_moves_alerts_when_it_ends() {
+    let mut app = app(&[AlertKind::ScanEnded], "");
+    let moving = |progress| vec![scan(3, 1, ScanStatus::Running, progress)];
+    assert!(arrive(&mut app, moving(10), Vec::new()).is_empty());
+    assert!(arrive(&mut app, moving(50), Vec::new()).is_empty());
+    let finished = vec![ended(3, 1, ScanStatus::Finished)];
+    assert_eq!(arrive(&mut app, finished, Vec::new()).len(), 1);
+}
+
+#[test]
 fn new_finding_is_claimed_once() {
     let mut app = app(&[AlertKind::Finding], "risk>=high is:new");
     let scans = vec![ended(9, 1, ScanStatus::Finished)];
