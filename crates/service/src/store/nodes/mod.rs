@@ -237,9 +237,7 @@ impl Store {
             .bind(&self.node.id)
             .optional(&mut change)
             .await?;
-        if last.is_none() {
-            self.refuse_newer_schema(&mut change).await?;
-        }
+        self.refuse_newer_schema(&mut change).await?;
         join(&mut change, &self.node).await?;
         self.store_schema(&mut change).await?;
         sql("UPDATE nodes SET clock_ahead = $2 WHERE id = $1")

@@ -1,5 +1,5 @@
 //! The schema of a node: a newer program migrates a PostgreSQL database only if the live nodes work
-//! with the result. A node that did not live then must not join later.
+//! with the result. A node that was silent then has no beat afterwards.
 
 use std::io;
 
