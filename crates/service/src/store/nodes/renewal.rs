@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   row of this node ─► renewed, in a transaction without the lock of writes
-//!        └─ no row, a schema of a newer program, or another node is silent ─► the full beat, with the lock
+//!        └─ no row, a newer schema, or another node is silent ─► the full beat, with the lock
 //! ```
 
 use super::super::postgres::TransactionKind;

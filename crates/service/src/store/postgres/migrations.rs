@@ -234,15 +234,15 @@ async fn migrate_once(
     Ok(Ok(found))
 }
 
-/// The live nodes that a new schema excludes. Earlier processes of this home have ended; workers that
-/// use the API do not use the database.
+/// The live nodes that a new schema excludes. Earlier processes of this home have ended, and workers
+/// that use the API do not use the database.
 async fn excluded_nodes(
     connection: &mut PgConnection,
     found: PostgresSchema,
     schema: PostgresSchema,
     home: &str,
 ) -> anyhow::Result<Vec<String>> {
-    // As JSON, because older schemas have fewer columns. Their nodes have the schema of the database.
+    // As JSON, because older schemas have fewer columns; their nodes have the schema of the database.
     let nodes: Vec<(String, String)> = sqlx::query_as(
         "SELECT coalesce(nullif(node ->> 'name', ''), node ->> 'home'), coalesce(node ->> 'version', '')
          FROM (SELECT to_jsonb(nodes) AS node FROM nodes) AS live

@@ -275,8 +275,8 @@ impl Store {
         MIGRATIONS.len() as i64
     }
 
-    /// Opens a PostgreSQL database, and migrates it if it is older. `dir` is the data directory, whose
-    /// lock the service holds.
+    /// Opens a PostgreSQL database, and migrates an older one. `dir` is the data directory, whose lock
+    /// the service holds.
     ///
     /// # Errors
     /// [`StartError::Newer`] for a schema that this program does not work with,
@@ -322,8 +322,8 @@ impl Store {
     /// Opens a PostgreSQL database that a service may use, without a migration.
     ///
     /// # Errors
-    /// [`StartError::OlderSchema`] for an older schema, [`StartError::Newer`] for one that this program
-    /// does not work with, [`StartError::Database`] when the database cannot be used.
+    /// [`StartError::OlderSchema`] for an older schema, [`StartError::Newer`] for one that this
+    /// program does not work with, [`StartError::Database`] when the database cannot be used.
     pub async fn open_postgres_beside(
         address: &DatabaseAddress,
         dir: &Path,
