@@ -81,9 +81,7 @@ fn statements(tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
-/// `$1` is a parameter in SQLite and in PostgreSQL; a bare `?` is one in SQLite only.
-#[test]
-fn statements_of_the_service_number_their_parameters() {
+fn statements_of_the_service() -> Vec<String> {
     let mut found = Vec::new();
     for source in sources() {
         if rules::is_in(&source.layer, "service/store", "/") {
@@ -91,6 +89,30 @@ fn statements_of_the_service_number_their_parameters() {
         }
     }
     assert!(found.len() > 100, "only {} statements", found.len());
+    found
+}
+
+/// `$1` is a parameter in SQLite and in PostgreSQL; a bare `?` is one in SQLite only.
+#[test]
+fn statements_of_the_service_number_their_parameters() {
+    let found = statements_of_the_service();
     let bare: Vec<&String> = found.iter().filter(|text| text.contains('?')).collect();
     assert!(bare.is_empty(), "{bare:#?}");
+}
+
+/// A newer program may add columns while an older one runs.
+#[test]
+fn statements_of_the_service_name_their_columns() {
+    const ALL_COLUMNS: [&str; 4] = ["SELECT *", "RETURNING *", ", *", ".*"];
+    let names_columns = |inserted: &str| {
+        let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '{' | '}');
+        inserted.trim_start_matches(is_of_name).starts_with(" (")
+    };
+    let is_open = |text: &&String| {
+        let mut inserts = text.split("INSERT INTO ").skip(1);
+        ALL_COLUMNS.iter().any(|all| text.contains(*all)) || !inserts.all(names_columns)
+    };
+    let found = statements_of_the_service();
+    let open: Vec<&String> = found.iter().filter(is_open).collect();
+    assert!(open.is_empty(), "{open:#?}");
 }

@@ -214,7 +214,8 @@ async fn newer_postgres_is_refused_as_it_is_and_named_by_doctor() {
     }
     drop(machine.serve());
     machine.shell(
-        "psql --quiet --dbname=scandeck --command=\"UPDATE settings SET value = '9000' WHERE name = 'schema'\"",
+        "psql --quiet --dbname=scandeck \
+            --command=\"UPDATE settings SET value = '9000' WHERE name IN ('schema', 'schema_works_with')\"",
     );
     let run = |command: &str, options: &[&str]| {
         let mut called = program(command, machine.data.path());

@@ -206,6 +206,23 @@ pub enum StartError {
         found: i64,
         known: i64,
     },
+    #[error("{} (nothing was changed)", older_schema(path, *found, *known))]
+    OlderSchema {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
+    #[error(
+        "{} has schema {found}, and live nodes do not work with schema {known} of this version (nothing was changed): \
+         stop {nodes}, then start this node again",
+        path.display()
+    )]
+    OlderNodes {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+        nodes: String,
+    },
     #[error(
         "the database {} is damaged ({source}): put a backup in its place with `scandeck restore`",
         path.display()
@@ -250,6 +267,17 @@ fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String 
                 "a service is running or starting on {dir}; see `scandeck status --data-dir {dir}`"
             )
         }
+    }
+}
+
+fn older_schema(path: &std::path::Path, found: i64, known: i64) -> String {
+    let path = path.display();
+    match found {
+        0 => format!("{path} has no tables yet: `scandeck serve` creates them"),
+        _ => format!(
+            "{path} has schema {found}, this version uses {known}: `scandeck serve` of this version upgrades it; \
+             until then, use the version of its nodes"
+        ),
     }
 }
 

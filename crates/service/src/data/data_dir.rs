@@ -162,23 +162,25 @@ impl DataDir {
         self.postgres.as_ref()
     }
 
-    /// Opens the database, and migrates it.
+    /// Opens the database for a service, and migrates it.
     pub(crate) async fn open_store(&self) -> Result<OpenedStore, StartError> {
         let Some(address) = &self.postgres else {
             return Store::open(&self.database()).await;
         };
         let opened = Store::open_postgres(address, &self.path).await?;
-        if opened
-            .store
-            .is_partial_copy()
-            .await
-            .map_err(StartError::Store)?
-        {
-            return Err(StartError::Settings(format!(
-                "the database of {address} is an incomplete copy: repeat `scandeck migrate`"
-            )));
-        }
+        refuse_partial_copy(&opened.store, address).await?;
         Ok(opened)
+    }
+
+    /// Opens the database for a command while no service uses the directory. An older file is
+    /// migrated; an older PostgreSQL database is refused, because nodes of other machines may use it.
+    pub(crate) async fn open_store_alone(&self) -> Result<Store, StartError> {
+        let Some(address) = &self.postgres else {
+            return Ok(Store::open(&self.database()).await?.store);
+        };
+        let store = Store::open_postgres_as_it_is(address, &self.path).await?;
+        refuse_partial_copy(&store, address).await?;
+        Ok(store)
     }
 
     /// Opens the database that a running service uses.
@@ -383,6 +385,15 @@ pub(crate) fn api_key(file: &Path) -> Result<String, StartError> {
             file.display(),
             plural(length, "character")
         ))),
+    }
+}
+
+async fn refuse_partial_copy(store: &Store, address: &DatabaseAddress) -> Result<(), StartError> {
+    match store.is_partial_copy().await.map_err(StartError::Store)? {
+        true => Err(StartError::Settings(format!(
+            "the database of {address} is an incomplete copy: repeat `scandeck migrate`"
+        ))),
+        false => Ok(()),
     }
 }
 

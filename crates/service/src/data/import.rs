@@ -64,7 +64,7 @@ pub(crate) async fn open_store(dir: &DataDir) -> Result<(Store, Option<DirLock>)
     };
     let store = match running {
         true => dir.open_store_beside().await?,
-        false => dir.open_store().await?.store,
+        false => dir.open_store_alone().await?,
     };
     Ok((store, lock))
 }

@@ -28,7 +28,7 @@ pub async fn migrate_dir(
         dir.path().display()
     );
     let source = Store::open(&dir.database()).await?.store;
-    let target = Store::open_postgres(address, dir.path()).await?.store;
+    let target = Store::open_postgres_as_it_is(address, dir.path()).await?;
     let copied = source.copy_to(&target).await;
     source.close().await;
     target.close().await;

@@ -78,6 +78,7 @@ impl OpenedDir {
                 ServiceScope::new(&self.dir).share(&self.store).await
             }
             NodeRegistration::OtherKey { key, name } => Err(self.other_key(settings, key, name)),
+            NodeRegistration::NewerSchema(found) => Err(self.newer_schema(found)),
         }
     }
 
@@ -93,6 +94,15 @@ impl OpenedDir {
             file,
             node,
             other_remedy,
+        }
+    }
+
+    fn newer_schema(&self, found: i64) -> StartError {
+        let postgres = self.dir.postgres().map(DatabaseAddress::database);
+        StartError::Newer {
+            path: postgres.unwrap_or_else(|| self.dir.database()),
+            found,
+            known: Store::postgres_schema(),
         }
     }
 

@@ -107,6 +107,8 @@ struct PostgresEngine {
     write: PostgresPool,
     /// The day, since 1970, on which the tables of captures were last checked.
     months_kept: Arc<AtomicI64>,
+    /// The schema of the program; that of the database may be newer.
+    schema: i64,
 }
 
 /// Reads of many rows at the same time. The reading pool has more connections, so small reads never

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::deletion::is_deleting;
 use super::jobs::with_info;
 use super::scans::{ScanToAdd, insert_scan};
-use super::sql::{SqlRow, sql};
+use super::sql::{SqlRow, Statement, sql};
 use super::{DatabaseError, Store, StoreResult, WriteTransaction, json, millis, text, without_nul};
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScheduleId, Shared, TargetId, WorkspaceId};
 use scandeck_wire::recurrence::{Recurrence, StartTimes};
@@ -143,7 +143,7 @@ impl Store {
         &self,
         workspace: Option<WorkspaceId>,
     ) -> StoreResult<Vec<StoredSchedule>> {
-        let all = sql("SELECT * FROM schedules WHERE $1 IS NULL OR workspace_id = $1 ORDER BY id")
+        let all = select("WHERE $1 IS NULL OR workspace_id = $1 ORDER BY id")
             .bind(workspace.map(|id| id.0))
             .all_as(self.read(), schedule_of)
             .await?;
@@ -151,7 +151,7 @@ impl Store {
     }
 
     pub async fn schedule(&self, id: ScheduleId) -> StoreResult<Option<StoredSchedule>> {
-        let found = sql("SELECT * FROM schedules WHERE id = $1")
+        let found = select("WHERE id = $1")
             .bind(id.0)
             .all_as(self.read(), schedule_of)
             .await?;
@@ -161,13 +161,11 @@ impl Store {
     /// The schedules whose next start has come, and those of a time that the clock has not reached:
     /// it may have been set back.
     pub async fn due_schedules(&self, now: Timestamp) -> StoreResult<Vec<StoredSchedule>> {
-        let due = sql(
-            "SELECT * FROM schedules WHERE paused = false AND (next_at <= $1 OR done_at > $1)
-             ORDER BY next_at, id",
-        )
-        .bind(millis(now))
-        .all_as(self.read(), schedule_of)
-        .await?;
+        let due =
+            select("WHERE paused = false AND (next_at <= $1 OR done_at > $1) ORDER BY next_at, id")
+                .bind(millis(now))
+                .all_as(self.read(), schedule_of)
+                .await?;
         self.complete(due).await
     }
 
@@ -332,6 +330,15 @@ impl Store {
 }
 
 /// A schedule without its targets and scans.
+/// The statement that reads schedules with [`schedule_of`].
+fn select(rest: &str) -> Statement {
+    sql(
+        "SELECT id, workspace_id, name, first_start, every, window_seconds, all_targets, tag, paused,
+            created_by, done_at, next_at, starts, last_start_at, last_result FROM schedules ",
+    )
+    .push(rest)
+}
+
 fn schedule_of(row: &SqlRow) -> StoreResult<StoredSchedule> {
     let is_of_all: bool = row.get("all_targets")?;
     let tag = Some(text(row, "tag")?).filter(|tag| !tag.is_empty());

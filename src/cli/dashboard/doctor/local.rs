@@ -68,6 +68,13 @@ async fn database(dir: DataDir, directory: &DataDirArg) -> Option<Diagnosis> {
             let value = format!("{shown} has schema {found}, this version reads up to {known}");
             of(value).failed("use the newer scandeck, or restore a backup from before the upgrade")
         }
+        Err(StartError::OlderSchema { path, found, known }) => {
+            let shown = path.display();
+            of(format!(
+                "{shown} has schema {found}, this version uses {known}"
+            ))
+            .warning("`scandeck serve` of this version upgrades it")
+        }
         Err(error) => of(with_causes(&anyhow::Error::from(error))).failed(
             "start the server, or correct its address; `psql` with the same URL shows more",
         ),

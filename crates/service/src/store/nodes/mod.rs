@@ -18,6 +18,7 @@ mod claims;
 mod lost;
 mod remote;
 mod renewal;
+mod schema;
 mod shared_keys;
 #[cfg(test)]
 mod tests;
@@ -57,7 +58,7 @@ pub(super) struct ServiceNode {
     pub id: String,
     /// The directory of the database, or the data directory with its machine. A service holds its
     /// lock, so other nodes of it have ended.
-    home: String,
+    pub home: String,
     pub details: NodeDetails,
 }
 
@@ -103,6 +104,8 @@ pub enum NodeRegistration {
         key: SharedKey,
         name: String,
     },
+    /// A newer program has migrated the database to this schema since it was opened.
+    NewerSchema(i64),
 }
 
 /// The result of a beat.
@@ -164,7 +167,7 @@ impl Store {
 
     /// At the start of the service: adds the row of this node, and queues the scans of earlier
     /// processes of its directory again, or ends them. Changes nothing if a live node has another
-    /// key.
+    /// key, or this program does not work with the schema.
     pub async fn register(&self, now: Timestamp) -> StoreResult<NodeRegistration> {
         let mut change = self.change().await?;
         let earlier: Vec<String> = sql("SELECT id FROM nodes WHERE id <> $1 AND home = $2")
@@ -177,7 +180,11 @@ impl Store {
         if let Some((key, name)) = other_key(&mut change, &self.node, time).await? {
             return Ok(NodeRegistration::OtherKey { key, name });
         }
+        if let Some(found) = self.newer_schema(&mut change).await? {
+            return Ok(NodeRegistration::NewerSchema(found));
+        }
         join(&mut change, &self.node).await?;
+        self.store_schema(&mut change).await?;
         jobs::end_lost(&mut change, now).await?;
         change.commit().await?;
         Ok(NodeRegistration::Done)
@@ -230,7 +237,9 @@ impl Store {
             .bind(&self.node.id)
             .optional(&mut change)
             .await?;
+        self.refuse_newer_schema(&mut change).await?;
         join(&mut change, &self.node).await?;
+        self.store_schema(&mut change).await?;
         sql("UPDATE nodes SET clock_ahead = $2 WHERE id = $1")
             .bind(&self.node.id)
             .bind(clock_ahead)

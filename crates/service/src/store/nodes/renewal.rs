@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   row of this node ─► renewed, in a transaction without the lock of writes
-//!        └─ no row, or another node is silent ─► the full beat, with the lock
+//!        └─ no row, a newer schema, or another node is silent ─► the full beat, with the lock
 //! ```
 
 use super::super::postgres::TransactionKind;
@@ -21,7 +21,7 @@ pub(super) struct RenewedNode {
 impl Store {
     /// On PostgreSQL: renews the row of this node beside other writes. They wait for each other, on
     /// a busy server longer than the lease of this node. `None` on a file, and if another node has
-    /// deleted the row.
+    /// deleted the row, or migrated the database to a schema that this program does not work with.
     pub(super) async fn renew_beside(&self, clock_ahead: i64) -> StoreResult<Option<RenewedNode>> {
         let StoreEngine::Postgres(engine) = &self.engine else {
             return Ok(None);
@@ -30,7 +30,8 @@ impl Store {
         let mut change = engine.read.begin(TransactionKind::RowWrite).await?;
         let renewed = sql(
             "UPDATE nodes SET beat_at = CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), clock_ahead = $2
-             WHERE id = $1
+             WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM settings
+                WHERE CASE settings.name WHEN 'schema_works_with' THEN CAST(settings.value AS BIGINT) > $3 ELSE false END)
              RETURNING abs(beat_at - (SELECT earlier.beat_at FROM nodes AS earlier WHERE earlier.id = $1)) < lease AS is_regular,
                 EXISTS (SELECT 1 FROM nodes AS others WHERE others.id <> $1) AS has_others,
                 EXISTS (SELECT 1 FROM nodes AS others
@@ -38,6 +39,7 @@ impl Store {
         )
         .bind(&self.node.id)
         .bind(clock_ahead)
+        .bind(engine.schema)
         .optional_as(&mut change, |row| {
             Ok(RenewedNode {
                 is_regular: row.get("is_regular")?,

@@ -14,7 +14,10 @@
 //! off: the server would compile the statement of a long list each time, before its first row.
 
 pub(super) mod listen;
+mod migrations;
 pub(super) mod open;
+#[cfg(test)]
+mod rolling_tests;
 #[cfg(test)]
 mod upgrade_tests;
 

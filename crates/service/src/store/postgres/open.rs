@@ -3,25 +3,27 @@
 //! ```text
 //!   URL (file 0600, or environment) ─► connection ─► version 14 or newer? UTF-8? ─► migrations in one
 //!   transaction, under a lock: of several services that start, one migrates ─► pools
+//!   of a command: ─► connection ─► tables of a schema that this program works with? ─► pools
 //! ```
 //!
 //! No message contains the URL: it has the password.
 
+use std::cmp;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use jiff::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use sqlx::{ConnectOptions, Connection};
 use tokio::time::timeout;
 use url::{Host, Url};
 
+use super::migrations::{MIGRATIONS, OlderNodes, PostgresMigration, PostgresSchema, migrate};
 use super::{CONNECT_LIMIT, PostgresPool};
 use crate::errors::StartError;
 use crate::store::sql::sql;
@@ -30,30 +32,11 @@ use crate::store::{
 };
 use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 
-/// The files of `assets/migrations/postgres`; the number of a schema is the place of its file.
-pub(super) const MIGRATIONS: [&str; 9] = [
-    include_str!("../../../assets/migrations/postgres/0001_first.sql"),
-    include_str!("../../../assets/migrations/postgres/0002_schedules.sql"),
-    include_str!("../../../assets/migrations/postgres/0003_imports.sql"),
-    include_str!("../../../assets/migrations/postgres/0004_leases.sql"),
-    include_str!("../../../assets/migrations/postgres/0005_target_tags.sql"),
-    include_str!("../../../assets/migrations/postgres/0006_places.sql"),
-    include_str!("../../../assets/migrations/postgres/0007_shared.sql"),
-    include_str!("../../../assets/migrations/postgres/0008_queues.sql"),
-    include_str!("../../../assets/migrations/postgres/0009_finding_ids.sql"),
-];
-
 /// The oldest server: `server_version_num`.
 const OLDEST_SERVER: i64 = 140_000;
 
 /// The environment variable with the URL of the database.
 pub const DATABASE_VARIABLE: &str = "SCANDECK_DATABASE_URL";
-
-/// `pg_advisory_xact_lock` of migrations; an arbitrary number.
-const MIGRATION_LOCK: i64 = 0x7363_616e_6d69_6772;
-
-/// The longest migration.
-const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 
 /// The parameters of a URL.
 const PARAMETERS: [&str; 11] = [
@@ -198,32 +181,68 @@ impl DatabaseAddress {
     /// Connects as a service does, and changes nothing; returns the version of the server.
     ///
     /// # Errors
-    /// When a service could not use the database.
+    /// When a service could not use the database, or would migrate it.
     pub async fn check(&self) -> Result<String, StartError> {
         let check = async {
             let mut connection = self.connect().await?;
             let version = check_server(&mut connection).await?;
-            let found = schema(&mut connection).await?;
+            let found = PostgresSchema::read(&mut connection).await?;
             let _ = connection.close().await;
             anyhow::Ok((version, found))
         };
         let (version, found) = check.await.map_err(|source| self.failed(source))?;
-        match found > MIGRATIONS.len() {
-            true => Err(self.newer(found)),
-            false => Ok(version),
+        if found.number > 0 {
+            self.check_schema(found)?;
+        }
+        Ok(version)
+    }
+
+    /// Reads the schema of the database.
+    async fn schema(&self) -> Result<PostgresSchema, StartError> {
+        let read = async {
+            let mut connection = self.connect().await?;
+            let found = PostgresSchema::read(&mut connection).await?;
+            let _ = connection.close().await;
+            anyhow::Ok(found)
+        };
+        read.await.map_err(|source| self.failed(source))
+    }
+
+    /// Checks that this program works with a schema as it is.
+    fn check_schema(&self, found: PostgresSchema) -> Result<(), StartError> {
+        let known = MIGRATIONS.len();
+        if found.number < known {
+            return Err(StartError::OlderSchema {
+                path: self.database(),
+                found: found.number as i64,
+                known: known as i64,
+            });
+        }
+        match found.excludes(known) {
+            true => Err(self.newer(found, known)),
+            false => Ok(()),
         }
     }
 
-    fn newer(&self, found: usize) -> StartError {
+    fn newer(&self, found: PostgresSchema, known: usize) -> StartError {
         StartError::Newer {
             path: self.database(),
-            found: found as i64,
-            known: Store::postgres_schema(),
+            found: found.number as i64,
+            known: known as i64,
+        }
+    }
+
+    fn older_nodes(&self, older: OlderNodes, known: usize) -> StartError {
+        StartError::OlderNodes {
+            path: self.database(),
+            found: older.found as i64,
+            known: known as i64,
+            nodes: older.nodes.join(", "),
         }
     }
 
     /// The database in messages about its schema.
-    fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         format!("the database of {self}").into()
     }
 
@@ -256,70 +275,86 @@ impl Store {
         MIGRATIONS.len() as i64
     }
 
-    /// Opens a PostgreSQL database, and migrates it. `dir` is the data directory, whose lock the
-    /// service holds.
+    /// Opens a PostgreSQL database, and migrates an older one. `dir` is the data directory, whose lock
+    /// the service holds.
     ///
     /// # Errors
-    /// [`StartError::Newer`] for an unknown schema, [`StartError::Database`] when the database cannot
-    /// be used.
+    /// [`StartError::Newer`] for a schema that this program does not work with,
+    /// [`StartError::OlderNodes`] when live nodes do not work with the schema of this program,
+    /// [`StartError::Database`] when the database cannot be used.
     pub async fn open_postgres(
         address: &DatabaseAddress,
         dir: &Path,
     ) -> Result<OpenedStore, StartError> {
+        Self::open_postgres_with(address, dir, &MIGRATIONS).await
+    }
+
+    /// The same for a program with these migrations.
+    pub(super) async fn open_postgres_with(
+        address: &DatabaseAddress,
+        dir: &Path,
+        migrations: &[PostgresMigration],
+    ) -> Result<OpenedStore, StartError> {
         let failed = |source| address.failed(source);
+        let node = ServiceNode::of_directory(dir);
         let mut connection = address.connect().await.map_err(failed)?;
         check_server(&mut connection).await.map_err(failed)?;
-        let found = migrate(&mut connection).await.map_err(failed)?;
+        let migrated = migrate(&mut connection, migrations, &node.home)
+            .await
+            .map_err(failed)?;
         let _ = connection.close().await;
-        let known = MIGRATIONS.len();
-        if found > known {
-            return Err(address.newer(found));
+        let known = migrations.len();
+        let found = migrated.map_err(|older| address.older_nodes(older, known))?;
+        if found.excludes(known) {
+            return Err(address.newer(found, known));
         }
-        let migrated = (1..known)
-            .contains(&found)
-            .then(|| format!("database of {address} migrated from schema {found} to {known}"));
-        let notes = migrated.into_iter().collect();
-        let store = Self::of_postgres(address, dir);
+        let store = Self::of_postgres(address, node, known);
         store
             .keep_months(Timestamp::now())
             .await
             .map_err(StartError::Store)?;
+        let notes = schema_note(address, found.number, known)
+            .into_iter()
+            .collect();
         Ok(OpenedStore { store, notes })
     }
 
-    /// Opens a PostgreSQL database that a service may use; the schema must be that of this program.
+    /// Opens a PostgreSQL database that a service may use, without a migration.
     ///
     /// # Errors
-    /// [`StartError::OtherSchema`] for another schema, [`StartError::Database`] when the database
-    /// cannot be used.
+    /// [`StartError::OlderSchema`] for an older schema, [`StartError::Newer`] for one that this
+    /// program does not work with, [`StartError::Database`] when the database cannot be used.
     pub async fn open_postgres_beside(
         address: &DatabaseAddress,
         dir: &Path,
     ) -> Result<Self, StartError> {
-        let failed = |source| address.failed(source);
-        let mut connection = address.connect().await.map_err(failed)?;
-        let found = schema(&mut connection).await.map_err(failed)?;
-        let _ = connection.close().await;
-        match found == MIGRATIONS.len() {
-            true => Ok(Self::of_postgres(address, dir)),
-            false => Err(StartError::OtherSchema {
-                path: address.database(),
-                found: found as i64,
-                known: Self::postgres_schema(),
-            }),
+        address.check_schema(address.schema().await?)?;
+        let node = ServiceNode::of_directory(dir);
+        Ok(Self::of_postgres(address, node, MIGRATIONS.len()))
+    }
+
+    /// The same, but an empty database gets its tables.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open_postgres_beside`].
+    pub async fn open_postgres_as_it_is(
+        address: &DatabaseAddress,
+        dir: &Path,
+    ) -> Result<Self, StartError> {
+        match address.schema().await?.number {
+            0 => Ok(Self::open_postgres(address, dir).await?.store),
+            _ => Self::open_postgres_beside(address, dir).await,
         }
     }
 
-    fn of_postgres(address: &DatabaseAddress, dir: &Path) -> Self {
+    fn of_postgres(address: &DatabaseAddress, node: ServiceNode, schema: usize) -> Self {
         let engine = PostgresEngine {
             read: PostgresPool::new(address.options.clone()),
             write: PostgresPool::new(address.options.clone()),
             months_kept: Arc::new(AtomicI64::new(i64::MIN)),
+            schema: schema as i64,
         };
-        Self::new(
-            StoreEngine::Postgres(engine),
-            ServiceNode::of_directory(dir),
-        )
+        Self::new(StoreEngine::Postgres(engine), node)
     }
 
     /// Once a day, adds the tables of captures for this month and the next one, and drops empty ones
@@ -344,6 +379,19 @@ impl Store {
     }
 }
 
+/// A notice for the log when a database had another schema than this program.
+fn schema_note(address: &DatabaseAddress, found: usize, known: usize) -> Option<String> {
+    match found.cmp(&known) {
+        cmp::Ordering::Less if found > 0 => Some(format!(
+            "database of {address} migrated from schema {found} to {known}"
+        )),
+        cmp::Ordering::Greater => Some(format!(
+            "database of {address} has schema {found} of a newer version; this version has {known} and works with it"
+        )),
+        cmp::Ordering::Less | cmp::Ordering::Equal => None,
+    }
+}
+
 /// Checks that a server can be used; returns its version.
 async fn check_server(connection: &mut PgConnection) -> anyhow::Result<String> {
     // A pooler may give each transaction another connection, and a statement has two messages.
@@ -365,58 +413,4 @@ async fn check_server(connection: &mut PgConnection) -> anyhow::Result<String> {
         "the encoding of the database is {encoding}; create it with ENCODING 'UTF8'"
     );
     Ok(version)
-}
-
-/// The schema of a database; 0 for an empty one.
-async fn schema(connection: &mut PgConnection) -> anyhow::Result<usize> {
-    let mut transaction = connection.begin().await?;
-    let has_settings: bool = sqlx::query_scalar("SELECT to_regclass('settings') IS NOT NULL")
-        .persistent(false)
-        .fetch_one(&mut *transaction)
-        .await?;
-    if !has_settings {
-        return Ok(0);
-    }
-    let schema: Option<String> =
-        sqlx::query_scalar("SELECT value FROM settings WHERE name = 'schema'")
-            .persistent(false)
-            .fetch_optional(&mut *transaction)
-            .await?;
-    schema
-        .and_then(|number| number.parse().ok())
-        .ok_or_else(|| anyhow!("it has tables of another program; use an empty database"))
-}
-
-/// Brings an older database to the schema of this program; returns the schema that it had.
-async fn migrate(connection: &mut PgConnection) -> anyhow::Result<usize> {
-    let run = async {
-        let mut transaction = connection.begin().await?;
-        let lock = format!(
-            "SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"
-        );
-        sqlx::raw_sql(sqlx::AssertSqlSafe(lock))
-            .execute(&mut *transaction)
-            .await?;
-        let found = schema(&mut transaction).await?;
-        if found >= MIGRATIONS.len() {
-            return Ok(found);
-        }
-        for migration in &MIGRATIONS[found..] {
-            sqlx::raw_sql(*migration).execute(&mut *transaction).await?;
-        }
-        sqlx::query(
-            "INSERT INTO settings (name, value) VALUES ('schema', $1)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        )
-        .bind(MIGRATIONS.len().to_string())
-        .persistent(false)
-        .execute(&mut *transaction)
-        .await?;
-        transaction.commit().await?;
-        anyhow::Ok(found)
-    };
-    timeout(MIGRATION_LIMIT, run)
-        .await
-        .context("the migration did not end in an hour")?
-        .context("the migration failed and was rolled back")
 }

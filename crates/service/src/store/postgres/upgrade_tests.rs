@@ -4,13 +4,14 @@
 //! Without `SCANDECK_TEST_DATABASE` (`.ci/postgres`) there is no server to test.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Command;
 
 use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::open::MIGRATIONS;
+use super::migrations::MIGRATIONS;
 use crate::errors::StartError;
 use crate::store::testing::{claim_scan, database_url};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
@@ -67,23 +68,29 @@ const ROWS: [&str; MIGRATIONS.len()] = [
      INSERT INTO key_windows (node, key_name, kind, ends, used) VALUES ('n1', 'anna', 'get', 0, 1)",
     "",
     "",
+    "",
 ];
 
 /// A database that another version of the program has made.
-struct OtherDatabase {
+pub(super) struct OtherDatabase {
     dir: TempDir,
     url: String,
 }
 
 impl OtherDatabase {
-    /// A database with rows in all tables of this schema; `None` without a server.
-    fn of_schema(schema: usize) -> Option<Self> {
+    /// A database without tables; `None` without a server.
+    pub(super) fn empty() -> Option<Self> {
         let server = std::env::var("SCANDECK_TEST_DATABASE").ok()?;
         let dir = tempfile::tempdir().unwrap();
         let url = database_url(&server, &dir.path().join("scandeck.db"));
-        let database = Self { dir, url };
+        Some(Self { dir, url })
+    }
+
+    /// A database with rows in all tables of this schema; `None` without a server.
+    pub(super) fn of_schema(schema: usize) -> Option<Self> {
+        let database = Self::empty()?;
         for (migration, rows) in MIGRATIONS.iter().zip(ROWS).take(schema) {
-            database.psql(migration);
+            database.psql(migration.sql);
             database.psql(rows);
         }
         database.psql(&format!(
@@ -93,7 +100,7 @@ impl OtherDatabase {
     }
 
     /// Runs statements; returns the rows of the answer.
-    fn psql(&self, statements: &str) -> Vec<String> {
+    pub(super) fn psql(&self, statements: &str) -> Vec<String> {
         let mut psql = Command::new("psql");
         psql.arg(&self.url);
         psql.args(["-v", "ON_ERROR_STOP=1", "-Atqc", statements]);
@@ -104,7 +111,7 @@ impl OtherDatabase {
     }
 
     /// The rows of each table. Those of a partition are rows of its table.
-    fn rows(&self) -> BTreeMap<String, Vec<Value>> {
+    pub(super) fn rows(&self) -> BTreeMap<String, Vec<Value>> {
         let tables = self.psql(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
                 AND relnamespace = CAST('public' AS regnamespace)",
@@ -125,12 +132,20 @@ impl OtherDatabase {
         rows
     }
 
-    /// Opens it as the node of a directory.
-    async fn open(&self, node: &str) -> Result<OpenedStore, StartError> {
+    pub(super) fn address(&self) -> DatabaseAddress {
+        DatabaseAddress::parse(&self.url, "test".to_owned()).unwrap()
+    }
+
+    /// The directory of a node.
+    pub(super) fn home(&self, node: &str) -> PathBuf {
         let home = self.dir.path().join(node);
         std::fs::create_dir_all(&home).unwrap();
-        let address = DatabaseAddress::parse(&self.url, "test".to_owned()).unwrap();
-        Store::open_postgres(&address, &home).await
+        home
+    }
+
+    /// Opens it as the node of a directory.
+    pub(super) async fn open(&self, node: &str) -> Result<OpenedStore, StartError> {
+        Store::open_postgres(&self.address(), &self.home(node)).await
     }
 }
 
