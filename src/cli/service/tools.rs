@@ -1,10 +1,14 @@
 //! `scandeck tools`: the scan tools of the local service, and the installed scanners that they use.
+//!
+//! ```text
+//!   each program ─► its version, all at the same time ─► lines of its tools, in the order of the tools
+//! ```
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use futures::future::join_all;
+use futures::stream::{FuturesUnordered, Stream, StreamExt};
 use serde_json::{Value, json};
 
 use crate::cli::stdio;
@@ -22,9 +26,13 @@ pub struct ToolsArgs {
     json: bool,
 }
 
-/// A program that was found.
-struct InstalledGuest {
+/// A program, if it was found.
+struct ProbedGuest {
     guest: Guest,
+    found: Option<InstalledGuest>,
+}
+
+struct InstalledGuest {
     path: PathBuf,
     /// Or why it reports none.
     version: Result<String, String>,
@@ -35,41 +43,65 @@ struct InstalledGuest {
 /// # Errors
 /// When standard output cannot be written.
 pub async fn run(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
-    let installed = installed().await;
-    let rows = offered().map(|one| row(&one, &installed));
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&rows.collect::<Vec<Value>>())? + "\n",
-        false => offered().map(|one| lines(&one, &installed)).collect(),
-    };
-    stdio::print(text.as_bytes())?;
+    if args.json {
+        let probed: Vec<ProbedGuest> = probes().collect().await;
+        let rows: Vec<Value> = offered().map(|one| row(&one, &probed)).collect();
+        stdio::print((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
+    } else {
+        print_lines(probes(), |text| stdio::print(text.as_bytes())).await?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Asks all programs for their versions at the same time.
-async fn installed() -> Vec<InstalledGuest> {
+fn probes() -> impl Stream<Item = ProbedGuest> + Unpin {
     let mut guests: Vec<Guest> = GUESTS.iter().map(|&(_, guest, _)| guest).collect();
     guests.dedup();
-    let found = guests.into_iter().filter_map(|guest| {
-        let path = guest.find()?;
-        Some(async move {
-            let version = installed_version(guest, &path).await;
-            InstalledGuest {
-                guest,
-                path,
-                version,
-            }
-        })
-    });
-    join_all(found).await
+    guests
+        .into_iter()
+        .map(probe)
+        .collect::<FuturesUnordered<_>>()
 }
 
-fn find(guest: Guest, installed: &[InstalledGuest]) -> Option<&InstalledGuest> {
-    installed.iter().find(|one| one.guest == guest)
+async fn probe(guest: Guest) -> ProbedGuest {
+    let Some(path) = guest.find() else {
+        return ProbedGuest { guest, found: None };
+    };
+    let version = installed_version(guest, &path).await;
+    let found = Some(InstalledGuest { path, version });
+    ProbedGuest { guest, found }
 }
 
-fn row(one: &OfferedTool, installed: &[InstalledGuest]) -> Value {
+/// Prints the lines of each tool as soon as its program is known: some programs need seconds for
+/// their version.
+async fn print_lines(
+    mut answers: impl Stream<Item = ProbedGuest> + Unpin,
+    mut print: impl FnMut(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut probed: Vec<ProbedGuest> = Vec::new();
+    for tool in offered() {
+        let is_known = |probed: &[ProbedGuest]| {
+            let guest = tool.guest.map(|(guest, _)| guest);
+            guest.is_none_or(|guest| probed.iter().any(|one| one.guest == guest))
+        };
+        while !is_known(&probed)
+            && let Some(one) = answers.next().await
+        {
+            probed.push(one);
+        }
+        print(&lines(&tool, &probed))?;
+    }
+    Ok(())
+}
+
+fn find(guest: Guest, probed: &[ProbedGuest]) -> Option<&InstalledGuest> {
+    let of_guest = probed.iter().find(|one| one.guest == guest)?;
+    of_guest.found.as_ref()
+}
+
+fn row(one: &OfferedTool, probed: &[ProbedGuest]) -> Value {
     let guest = one.guest.map(|(guest, how)| {
-        let found = find(guest, installed);
+        let found = find(guest, probed);
         json!({
             "program": guest.program(), "required": how == GuestUse::Required, "installed": found.is_some(),
             "path": found.map(|one| &one.path), "version": found.and_then(|one| one.version.as_deref().ok()),
@@ -85,12 +117,12 @@ fn row(one: &OfferedTool, installed: &[InstalledGuest]) -> Value {
     })
 }
 
-fn lines(one: &OfferedTool, installed: &[InstalledGuest]) -> String {
+fn lines(one: &OfferedTool, probed: &[ProbedGuest]) -> String {
     let name = one.tool.name().unwrap_or_default();
     let line = format!("{:>5}  {name:<20}  {}\n", one.tool.0, one.function);
     let guest = one
         .guest
-        .map(|(guest, how)| scanner(guest, how, find(guest, installed)));
+        .map(|(guest, how)| scanner(guest, how, find(guest, probed)));
     let lacks_raw_sockets = missing_scanners()
         .iter()
         .any(|missing| missing.tool == one.tool && &*missing.program == RAW_SOCKETS);
@@ -117,12 +149,33 @@ fn scanner(guest: Guest, how: GuestUse, found: Option<&InstalledGuest>) -> Strin
     } else {
         "can use"
     };
-    let Some(InstalledGuest { path, version, .. }) = found else {
+    let Some(InstalledGuest { path, version }) = found else {
         return format!("{verb} {program}: not installed; {}", guest.remedy());
     };
     let path = path.display();
     match version {
         Ok(version) => format!("uses {program} {version}: {path}"),
         Err(why) => why.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::{FutureExt, stream};
+
+    use super::*;
+
+    #[test]
+    fn tools_before_a_slow_program_are_printed_at_once() {
+        let without_program = offered().take_while(|tool| tool.guest.is_none());
+        let expected: String = without_program.map(|tool| lines(&tool, &[])).collect();
+        assert!(!expected.is_empty());
+        let mut printed = String::new();
+        let printing = print_lines(stream::pending(), |text| {
+            printed.push_str(text);
+            Ok(())
+        });
+        assert!(printing.now_or_never().is_none(), "a version is missing");
+        assert_eq!(printed, expected);
     }
 }

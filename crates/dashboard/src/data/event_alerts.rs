@@ -2,7 +2,6 @@
 
 use jiff::civil::Date;
 use scandeck_domain::alerts::{AlertEvent, EventRule};
-use scandeck_wire::contract::ScanId;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, Default)]
@@ -11,17 +10,15 @@ pub struct EventAlertState {
     handled: BTreeSet<(String, String)>,
     /// What the last look depended on.
     pub(crate) looked: Option<AlertInputs>,
-    /// The scans that had ended then. The progress of others is no event.
-    pub(crate) ended_scans: Vec<ScanId>,
     /// Whether the file of sent alerts has begun.
     pub(crate) has_begun: bool,
 }
 
-/// The revisions of findings, scans and decisions, and the day.
+/// The revisions of findings and decisions, and the day. A scan that starts or ends causes a new
+/// assessment, which is a revision of the decisions. The progress of a scan is no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AlertInputs {
     pub findings: u64,
-    pub scans: u64,
     pub decisions: u64,
     pub today: Date,
 }

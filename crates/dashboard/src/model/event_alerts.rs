@@ -15,7 +15,7 @@ use scandeck_domain::alerts::{AlertRoutes, AlertSource, EventAlert, EventRule};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Remote;
 use scandeck_domain::triage::AssessedFinding;
-use scandeck_wire::contract::{ScanId, Stamp};
+use scandeck_wire::contract::Stamp;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,21 +32,10 @@ impl Model {
         }
         let looked = AlertInputs {
             findings: self.data.revision(Pane::Findings),
-            scans: self.data.revision(Pane::Scans),
             decisions: self.findings.triage.revision,
             today: self.today(),
         };
-        let before = self.event_alerts.looked.replace(looked);
-        if before == Some(looked) {
-            return;
-        }
-        let ended_before = self.replace_ended_scans();
-        let with_scans = |before: AlertInputs| AlertInputs {
-            scans: looked.scans,
-            ..before
-        };
-        let is_progress = before.map(with_scans) == Some(looked);
-        if is_progress && ended_before == self.event_alerts.ended_scans {
+        if self.event_alerts.looked.replace(looked) == Some(looked) {
             return;
         }
         let alerts = self.event_alerts_by(&plan.rules);
@@ -61,15 +50,6 @@ impl Model {
             };
             effects.push(Effect::ClaimAlert(Box::new(request)));
         }
-    }
-
-    /// Remembers which scans have ended; returns those of the last look.
-    fn replace_ended_scans(&mut self) -> Vec<ScanId> {
-        let scans = self.data.scans.value().map(|scans| scans.items());
-        let ended = scans.into_iter().flatten();
-        let ended = ended.filter(|scan| scan.has_ended() && scan.end_time.is_some());
-        let ended = ended.map(|scan| scan.id).collect();
-        std::mem::replace(&mut self.event_alerts.ended_scans, ended)
     }
 
     /// Begins the file of sent alerts by the clock of the service, which its first response reports.

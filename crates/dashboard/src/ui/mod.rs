@@ -59,7 +59,7 @@ pub use widgets::message::{is_message, message_lines};
 pub(crate) use widgets::pop_up::{LineBox, PopUp, draw_box, draw_head};
 pub use widgets::syntax::body_lines;
 pub use widgets::table::{
-    GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, widths, window,
+    GUTTER, TableColumn, TableRow, draw_header_row, draw_rows, pinned_beside_names, widths, window,
 };
 pub use widgets::tabs::tab_line;
 pub use widgets::toast::Toasts;

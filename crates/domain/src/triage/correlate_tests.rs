@@ -119,6 +119,33 @@ fn ambiguous_or_present_port_offers_no_decision() {
 }
 
 #[test]
+fn port_that_moved_beside_a_present_one_offers_its_decision() {
+    let mut fixture = TriageFixture::new();
+    fixture.scan(1);
+    fixture.scan(2);
+    fixture.scan(3);
+    fixture.found(1, "tls10", "");
+    let key = fixture.last().0.key();
+    fixture.decide(FalsePositive);
+    fixture.found(1, "tls10", "").port = 8443;
+    fixture.decide(Confirmed);
+    fixture.found(2, "tls10", "").port = 8443;
+    fixture.found(2, "tls10", "").port = 9443;
+    assert_eq!(fixture.last().0.earlier_decision(), Some(key));
+    fixture.found(3, "tls10", "").port = 10443;
+    let rows = fixture.rows();
+    let mut offers = rows
+        .issues
+        .items()
+        .iter()
+        .map(|issue| issue.earlier_decision());
+    assert!(
+        offers.all(|offer| offer.is_none()),
+        "two could be the moved one"
+    );
+}
+
+#[test]
 fn identical_siblings_are_rows_without_inheritance() {
     let mut fixture = TriageFixture::new();
     fixture.scan(1);

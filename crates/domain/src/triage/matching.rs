@@ -8,11 +8,12 @@
 //! Finally, an issue without decisions is offered the decision of the only absent issue of the same
 //! asset and class, because its port may have changed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::correlate::CorrelationInput;
 use super::event::Identity;
+use super::finding_state::FindingState;
 use super::identity::{self, Identifier};
 use super::listed::ListedFinding;
 use crate::finding::FindingKey;
@@ -39,44 +40,57 @@ pub(super) struct MatchedFinding {
 
 /// Positions in batches with all findings of their assets: findings of different assets never
 /// match, and matching needs much memory for a moment.
-pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<MatchingBatch> {
+pub(super) fn batches(input: &CorrelationInput, positions: Vec<usize>) -> Vec<MatchingBatch<'_>> {
     let count = positions.len().div_ceil(BATCH);
     if count <= 1 {
-        return vec![MatchingBatch {
-            number: 0,
-            count: 1,
-            positions,
-        }];
+        return vec![MatchingBatch::whole(input, positions)];
     }
-    let mut batches: Vec<MatchingBatch> = (0..count)
-        .map(|number| MatchingBatch {
-            number,
-            count,
-            positions: Vec::new(),
-        })
-        .collect();
+    let mut batches = Vec::new();
+    batches.resize_with(count, MatchingBatch::default);
     let mut assets = Assets::new(input);
     for at in positions {
         batches[batch_of(&assets.of(&input.findings.items()[at]), count)]
             .positions
             .push(at);
     }
+    for state in decided_states(input) {
+        for number in batches_of(state, count) {
+            batches[number].states.push(state);
+        }
+    }
     batches
 }
 
 /// Findings that are matched together.
-pub(super) struct MatchingBatch {
-    number: usize,
-    /// The number of all batches.
-    count: usize,
+#[derive(Default)]
+pub(super) struct MatchingBatch<'a> {
     positions: Vec<usize>,
+    /// The decided findings that they can match.
+    states: Vec<&'a FindingState>,
 }
 
-impl MatchingBatch {
-    /// Whether findings of the batch can match a decision on this asset.
-    fn concerns(&self, asset: &str) -> bool {
-        self.count == 1 || identity::is_unknown(asset) || batch_of(asset, self.count) == self.number
+impl<'a> MatchingBatch<'a> {
+    /// These positions with all decided findings.
+    fn whole(input: &'a CorrelationInput, positions: Vec<usize>) -> Self {
+        Self {
+            positions,
+            states: decided_states(input).collect(),
+        }
     }
+}
+
+fn decided_states(input: &CorrelationInput) -> impl Iterator<Item = &FindingState> {
+    let states = input.state.identities().map(|(_, state)| &**state);
+    states.filter(|state| state.manual.is_none())
+}
+
+/// The batches with findings that can match a decided finding: all, if its asset is unknown.
+fn batches_of(state: &FindingState, count: usize) -> BTreeSet<usize> {
+    let assets = state.identities.iter().map(|one| &one.asset);
+    if assets.clone().any(|asset| identity::is_unknown(asset)) {
+        return (0..count).collect();
+    }
+    assets.map(|asset| batch_of(asset, count)).collect()
 }
 
 fn batch_of(asset: &str, count: usize) -> usize {
@@ -84,10 +98,10 @@ fn batch_of(asset: &str, count: usize) -> usize {
 }
 
 /// Groups the occurrences of a batch.
-pub(super) fn rows(input: &CorrelationInput, batch: &MatchingBatch) -> Vec<MatchedFinding> {
+pub(super) fn rows(input: &CorrelationInput, batch: &MatchingBatch<'_>) -> Vec<MatchedFinding> {
     let positions = &batch.positions;
     let identities = identities(input, positions);
-    let mut matching = Matching::new(input, batch, &identities);
+    let mut matching = Matching::new(input, &batch.states, &identities);
     for (scan, findings) in by_scan(input, positions) {
         matching.take_scan(scan, &findings);
     }
@@ -102,12 +116,7 @@ pub(super) fn of_assets(input: &CorrelationInput, of: &HashSet<&Shared>) -> Vec<
         .filter(|(_, finding)| of.contains(&assets.of(finding)))
         .map(|(at, _)| at)
         .collect();
-    let batch = MatchingBatch {
-        number: 0,
-        count: 1,
-        positions,
-    };
-    rows(input, &batch)
+    rows(input, &MatchingBatch::whole(input, positions))
 }
 
 /// The identities of the findings at these positions; the others are blank.
@@ -222,7 +231,7 @@ struct Likeness {
 impl<'a> Matching<'a> {
     fn new(
         input: &'a CorrelationInput,
-        batch: &MatchingBatch,
+        states: &[&FindingState],
         identities: &'a [Arc<Identity>],
     ) -> Self {
         let mut matching = Self {
@@ -237,17 +246,7 @@ impl<'a> Matching<'a> {
             known: HashMap::new(),
             siblings: HashMap::new(),
         };
-        let states = input
-            .state
-            .identities()
-            .map(|(_, state)| state)
-            .filter(|state| state.manual.is_none());
-        for finding_state in states.filter(|state| {
-            state
-                .identities
-                .iter()
-                .any(|one| batch.concerns(&one.asset))
-        }) {
+        for finding_state in states {
             for found in &finding_state.identities {
                 matching
                     .known
@@ -465,44 +464,73 @@ impl<'a> Matching<'a> {
             let same = moved.get_mut(&(row.identity.asset.clone(), row.identity.class.clone()));
             same.into_iter().for_each(|(_, rows)| rows.push(at));
         }
-        for (old, all) in moved.values() {
-            let fresh = all
+        for (old, all) in moved.into_values() {
+            let last_seen: HashMap<FindingKey, ScanPlace> = all
                 .iter()
-                .copied()
-                .filter(|&row| !decided(rows[row].identity.key));
-            let pairs: Vec<(FindingKey, usize)> = fresh
-                .flat_map(|row| old.iter().map(move |&key| (key, row)))
-                .filter(|&(key, row)| {
-                    self.follows(&rows[row], all.iter().map(|&at| &rows[at]), key)
-                })
+                .filter_map(|&at| Some((rows[at].identity.key, self.place(*rows[at].seen.last()?))))
                 .collect();
-            for &(key, row) in &pairs {
-                let alone = pairs
-                    .iter()
-                    .filter(|pair| pair.0 == key || pair.1 == row)
-                    .count()
-                    == 1;
-                rows[row].earlier_decision = alone.then_some(key).or(rows[row].earlier_decision);
+            let mut gone: Vec<(Option<ScanPlace>, FindingKey)> = old
+                .into_iter()
+                .map(|key| (last_seen.get(&key).copied(), key))
+                .collect();
+            let undecided = all.iter().filter(|&&at| !decided(rows[at].identity.key));
+            let mut fresh: Vec<(Option<ScanPlace>, usize)> = undecided
+                .map(|&at| (rows[at].seen.first().map(|&first| self.place(first)), at))
+                .collect();
+            gone.sort_unstable();
+            fresh.sort_unstable();
+            if let Some((key, row)) = only_pair(&gone, &fresh) {
+                rows[row].earlier_decision = Some(key);
             }
         }
     }
 
-    /// True if an issue appeared after the finding of this key was last seen.
-    fn follows<'r>(
-        &self,
-        row: &MatchedFinding,
-        mut all: impl Iterator<Item = &'r MatchedFinding>,
-        key: FindingKey,
-    ) -> bool {
-        let place = |at: &usize| {
-            let scan = self.input.findings.items()[*at].task_id();
-            (
-                scan.and_then(|scan| self.input.scans.get(scan)?.start_time),
-                scan,
-            )
-        };
-        let old = all.find(|row| row.identity.key == key);
-        let last = old.and_then(|row| row.seen.last()).map(place);
-        last < row.seen.first().map(place)
+    /// The scan of the finding at a position.
+    fn place(&self, at: usize) -> ScanPlace {
+        let scan = self.input.findings.items()[at].task_id();
+        let started = scan.and_then(|scan| self.input.scans.get(scan)?.start_time);
+        (started, scan)
+    }
+}
+
+/// A finding that was last seen before another one appeared, with that one, unless either could
+/// belong to a third. The findings that are gone and the new ones are in the order of these times.
+fn only_pair(
+    gone: &[(Option<ScanPlace>, FindingKey)],
+    fresh: &[(Option<ScanPlace>, usize)],
+) -> Option<(FindingKey, usize)> {
+    let (&(last, key), gone_later) = gone.split_first()?;
+    let (&(first, row), found_before) = fresh.split_last()?;
+    let is_alone = gone_later.first().is_none_or(|&(other, _)| other >= first)
+        && found_before.last().is_none_or(|&(other, _)| other <= last);
+    (last < first && is_alone).then_some((key, row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict;
+    use crate::triage::testing::TriageFixture;
+
+    #[test]
+    fn decided_finding_is_in_the_batch_of_its_asset_alone() {
+        let mut fixture = TriageFixture::new();
+        fixture.scan(1);
+        fixture.scan(2).target_id = TargetId(2);
+        for (scan, kind) in [1, 2]
+            .into_iter()
+            .flat_map(|scan| ["a", "b", "c"].map(|kind| (scan, kind)))
+        {
+            fixture.found(scan, kind, "");
+            fixture.decide(Verdict::Confirmed);
+        }
+        let input = fixture.input();
+        let made = batches(&input, (0..6).collect());
+        assert_eq!(made.len(), 2);
+        for (number, batch) in made.iter().enumerate() {
+            let mut of_states = batch.states.iter().map(|state| &state.identity.asset);
+            assert_eq!(batch.states.len(), batch.positions.len());
+            assert!(of_states.all(|asset| batch_of(asset, 2) == number));
+        }
     }
 }

@@ -217,7 +217,7 @@ impl DataDir {
         let is_copy = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());
             let number = name.and_then(|name| name.strip_prefix("scandeck.db.bak-"));
-            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+            number.is_some_and(is_number) && path.is_file()
         };
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).filter(is_copy).collect()
@@ -328,6 +328,10 @@ impl DataDir {
         file.persist(self.path.join(INFO_FILE))?;
         Ok(())
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn read_info(file: &Path) -> Option<ServiceInfo> {
@@ -471,6 +475,24 @@ mod tests {
         ] {
             assert_eq!(error.unwrap().to_string(), "not a directory");
         }
+    }
+
+    #[test]
+    fn copies_of_the_database_are_files_with_its_name_and_a_number() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DataDir::open(temp.path()).unwrap();
+        for other in [
+            "secrets.key.bak-1",
+            "scandeck.db.bak-",
+            "scandeck.db.bak-1-wal",
+        ] {
+            fs::write(dir.path().join(other), "").unwrap();
+        }
+        fs::create_dir(dir.path().join("scandeck.db.bak-2")).unwrap();
+        assert!(dir.database_copies().is_empty());
+        let copy = dir.path().join("scandeck.db.bak-10");
+        fs::write(&copy, "").unwrap();
+        assert_eq!(dir.database_copies(), [copy]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ use crate::engine::{ScanJob, TestDone};
 use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::node::place_in_note;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
-use scandeck_wire::sqlite::private_options;
+use scandeck_wire::sqlite::{is_database, private_options, schema_version};
 
 /// Attempts per scan that count: those that ended by a fault of the scan, or with their process.
 const TRIES: i64 = 3;
@@ -586,11 +586,15 @@ pub(super) fn json_lines(lines: &[String]) -> String {
 }
 
 /// Encrypts the parameters of a scan that was waiting or running when an upgrade copied the
-/// database. Restored, the copy needs the same key file.
+/// database. Restored, the copy needs the same key file. A file that is no database of scandeck,
+/// but has the name of a copy, has no scans.
 ///
 /// # Errors
-/// When the copy cannot be written.
+/// When the copy cannot be read or written.
 pub async fn seal_copy(copy: &Path, secrets: &ScanSecrets) -> StoreResult<()> {
+    if !is_database(copy)? || schema_version(copy)? == 0 {
+        return Ok(());
+    }
     // A rollback journal, because nobody moves the log of a copy into its file.
     let options = private_options(copy)
         .create_if_missing(false)
@@ -767,5 +771,21 @@ mod seal_tests {
         };
         assert_eq!(secrets.open(claim.job.params), Some(params));
         store.close().await;
+    }
+
+    #[tokio::test]
+    async fn file_that_is_no_copy_is_left_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db.bak-1");
+        let secrets = ScanSecrets::new("key").unwrap();
+        for text in [
+            "",
+            "x1secret",
+            "notes of the last upgrade, which are no database",
+        ] {
+            std::fs::write(&file, text).unwrap();
+            seal_copy(&file, &secrets).await.unwrap();
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
     }
 }

@@ -45,21 +45,19 @@ fn found(id: i64, name: &str, risk: Risk) -> Finding {
 
 /// Scans and findings arrive; the alerts that they cause.
 fn arrive(app: &mut TestDashboard, scans: Vec<Scan>, findings: Vec<Finding>) -> Vec<EventAlert> {
-    let generation = app.model.connection.generation;
-    let snapshots = [
-        Snapshot::Scans(table(scans)),
-        Snapshot::Findings(table(findings)),
-    ];
-    let mut alerts = Vec::new();
-    for snapshot in snapshots {
-        let update = Update {
-            generation,
-            at: stamp(),
-            event: snapshot.into(),
-        };
-        alerts.extend(claims(app.send(Msg::Update(update))));
-    }
+    let mut alerts = receive(app, Snapshot::Scans(table(scans)));
+    alerts.extend(receive(app, Snapshot::Findings(table(findings))));
     alerts
+}
+
+/// A list arrives; the alerts that it causes.
+fn receive(app: &mut TestDashboard, snapshot: Snapshot) -> Vec<EventAlert> {
+    let update = Update {
+        generation: app.model.connection.generation,
+        at: stamp(),
+        event: snapshot.into(),
+    };
+    claims(app.send(Msg::Update(update)))
 }
 
 fn claims(effects: Vec<Effect>) -> Vec<EventAlert> {
@@ -79,13 +77,30 @@ fn titles(alerts: &[EventAlert]) -> Vec<String> {
 }
 
 #[test]
-fn scan_that_moves_alerts_when_it_ends() {
+fn scan_that_ends_alerts_without_a_read_of_findings() {
     let mut app = app(&[AlertKind::ScanEnded], "");
-    let moving = |progress| vec![scan(3, 1, ScanStatus::Running, progress)];
-    assert!(arrive(&mut app, moving(10), Vec::new()).is_empty());
-    assert!(arrive(&mut app, moving(50), Vec::new()).is_empty());
-    let finished = vec![ended(3, 1, ScanStatus::Finished)];
-    assert_eq!(arrive(&mut app, finished, Vec::new()).len(), 1);
+    let running = vec![scan(3, 1, ScanStatus::Running, 50)];
+    assert!(arrive(&mut app, running, Vec::new()).is_empty());
+    let finished = Snapshot::Scans(table([ended(3, 1, ScanStatus::Finished)]));
+    assert_eq!(receive(&mut app, finished).len(), 1);
+}
+
+#[test]
+fn scan_that_only_moves_causes_no_look() {
+    let mut app = app(&[AlertKind::ScanEnded], "");
+    let running = |progress| scan(3, 1, ScanStatus::Running, progress);
+    arrive(&mut app, vec![running(10)], Vec::new());
+    let looked = app.model.event_alerts.looked;
+    assert!(looked.is_some());
+    let shown = app.model.data.revision(Pane::Scans);
+    receive(&mut app, Snapshot::Scans(table([running(50)])));
+    assert_ne!(app.model.data.revision(Pane::Scans), shown);
+    assert_eq!(app.model.event_alerts.looked, looked);
+    receive(
+        &mut app,
+        Snapshot::Scans(table([ended(3, 1, ScanStatus::Finished)])),
+    );
+    assert_ne!(app.model.event_alerts.looked, looked);
 }
 
 #[test]

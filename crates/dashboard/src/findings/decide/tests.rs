@@ -282,6 +282,45 @@ fn first_decision_removes_no_column() {
 }
 
 #[test]
+fn first_decision_moves_no_column_beside_the_names() {
+    let titles_of_list = |app: &mut TestDashboard| {
+        let line = titles(app);
+        let list = line.split_once("RISK").unwrap().1;
+        let list = list.split(['│', '┃']).next().unwrap_or_default();
+        list.to_owned()
+    };
+    let places = |line: &str| {
+        let beside = line.split_whitespace().skip_while(|&word| word != "TARGET");
+        let place = |title: &str| Some(line[..line.find(title)?].chars().count());
+        beside.map(place).collect::<Vec<Option<usize>>>()
+    };
+    let short = ["127.0.0.1:8300", "127.0.0.2:8300"];
+    let long = ["[2001:db8:0:1::17]:8300", "[2001:db8:0:1::18]:8300"];
+    for (columns, rows, hosts) in [(80, 24, short), (80, 24, long), (200, 60, short)] {
+        let mut app = TestDashboard::new();
+        app.model.screen.size = Size { columns, rows };
+        app.feed(Snapshot::Targets(table([
+            target(1, hosts[0]),
+            target(2, hosts[1]),
+        ])));
+        let name = "Readable secret in the configuration of a web server of the shop";
+        app.feed(Snapshot::Findings(table([
+            finding(1, 1, name, Risk::High),
+            finding(2, 2, name, Risk::High),
+        ])));
+        app.keys("3");
+        let before = titles_of_list(&mut app);
+        assert!(!before.contains("DECISION") && !places(&before).is_empty());
+        for keys in ["c", "j f"] {
+            app.keys(keys);
+            let after = titles_of_list(&mut app);
+            assert!(after.contains("DECISION"), "{after}");
+            assert_eq!(places(&after), places(&before), "{before}\n{after}");
+        }
+    }
+}
+
+#[test]
 fn range_is_decided_without_marks() {
     let mut app = TestDashboard::new();
     app.keys("j v j j w");

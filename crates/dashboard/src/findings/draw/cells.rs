@@ -31,6 +31,32 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, room| with_viewers(cx, issue, name(cx, issue), room.width()),
     )
     .fit(|column, cx| column.content(widest_name(cx), 0)),
+    // The columns that appear with a decision are beside the names, which give their room: those to
+    // the right keep their places.
+    ListColumn::<Issue>::new(
+        finding::ASSIGNEE,
+        TableColumn::fixed(ASSIGNEE).expendable(5),
+        |cx, issue, _| assignee(cx, issue.id),
+    )
+    .fit(|column, cx| fit_assignee(column, cx, shown(cx).map(|issue| issue.id))),
+    ListColumn::<Issue>::new(
+        finding::DUE,
+        TableColumn::fixed(DUE).expendable(6).gives_way(),
+        |cx, issue, _| due(cx, issue.id),
+    )
+    .fit(|column, cx| fit_due(column, cx, shown(cx).map(|issue| issue.id))),
+    ListColumn::<Issue>::new(
+        finding::DECISION,
+        TableColumn::fixed(DECISION).expendable(2),
+        |cx, issue, _| decision_cell(cx, issue, short_name),
+    )
+    .fit(|column, cx| fit_decision(column.below(full_decisions_from(cx)), cx, short_name)),
+    ListColumn::<Issue>::new(
+        finding::DECISION,
+        TableColumn::fixed(DECISION).expendable(2),
+        |cx, issue, _| decision_cell(cx, issue, Verdict::phrase),
+    )
+    .fit(|column, cx| fit_decision(column.from(full_decisions_from(cx)), cx, Verdict::phrase)),
     ListColumn::<Issue>::new(FLAGS, FLAGS_LAYOUT, |cx, issue, _| {
         flags(cx.theme, issue.in_cisa_catalog, issue.confirmed)
     })
@@ -83,30 +109,6 @@ pub(crate) const COLUMNS: &[ListColumn<Issue>] = &[
         |cx, issue, _| words(tool(cx, issue).unwrap_or_default(), cx.theme.text()),
     )
     .fit(|column, cx| column.omitted(is_constant(shown(cx).map(|issue| tool(cx, issue))))),
-    ListColumn::<Issue>::new(
-        finding::ASSIGNEE,
-        TableColumn::fixed(ASSIGNEE).expendable(5),
-        |cx, issue, _| assignee(cx, issue.id),
-    )
-    .fit(|column, cx| fit_assignee(column, cx, shown(cx).map(|issue| issue.id))),
-    ListColumn::<Issue>::new(
-        finding::DUE,
-        TableColumn::fixed(DUE).expendable(6).gives_way(),
-        |cx, issue, _| due(cx, issue.id),
-    )
-    .fit(|column, cx| fit_due(column, cx, shown(cx).map(|issue| issue.id))),
-    ListColumn::<Issue>::new(
-        finding::DECISION,
-        TableColumn::fixed(DECISION).expendable(1),
-        |cx, issue, _| decision_cell(cx, issue, short_name),
-    )
-    .fit(|column, cx| fit_decision(column.below(full_decisions_from(cx)), cx, short_name)),
-    ListColumn::<Issue>::new(
-        finding::DECISION,
-        TableColumn::fixed(DECISION).expendable(1),
-        |cx, issue, _| decision_cell(cx, issue, Verdict::phrase),
-    )
-    .fit(|column, cx| fit_decision(column.from(full_decisions_from(cx)), cx, Verdict::phrase)),
 ];
 
 /// The title of the presence compared with the previous scan.

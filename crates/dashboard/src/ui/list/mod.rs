@@ -26,7 +26,7 @@ use crate::model::Stored;
 use crate::ui::{
     ById, Cx, DrawnColumns, GUTTER, Slot, TABS_FROM, TableColumn, TableRow, ViewCache, chips,
     cut_line, draw_header_row, draw_line, draw_lines, draw_rows, draw_sides, format, indented, key,
-    parts_within, plain, take_top, widths, words, wrap,
+    parts_within, pinned_beside_names, plain, take_top, widths, words, wrap,
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_domain::problem::Problem;
@@ -296,9 +296,9 @@ fn table_width(slot: &Slot) -> u16 {
     slot.area.width.saturating_sub(frame + GUTTER)
 }
 
-/// The columns with the places that they had for earlier rows. One that appears does not make
-/// others give way: names are cut instead. Columns that share a title replace each other, so they
-/// keep none.
+/// The columns with the places that they had for earlier rows. One that appears neither makes
+/// others give way nor narrows them: names are cut instead. Columns that share a title replace each
+/// other, so they keep none.
 fn in_their_places(
     made: Vec<TableColumn>,
     earlier: &[TableColumn],
@@ -318,11 +318,12 @@ fn in_their_places(
     if !before.iter().zip(&now).any(appears) {
         return placed;
     }
-    let stay = |(column, before): (TableColumn, u16)| match before {
+    let stay = |(column, &before): (TableColumn, &u16)| match before {
         0 => column,
         _ => column.stays(),
     };
-    placed.into_iter().zip(before).map(stay).collect()
+    let staying: Vec<TableColumn> = placed.into_iter().zip(&before).map(stay).collect();
+    pinned_beside_names(&staying, &before, width)
 }
 
 /// As [`columns_of`], for a list of other sources, of so many rows and with the cursor at this

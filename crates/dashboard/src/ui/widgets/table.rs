@@ -195,6 +195,18 @@ impl TableColumn {
         }
     }
 
+    /// A flexible column that keeps this width until its content grows.
+    const fn pinned(self, width: u16) -> Self {
+        if self.share == 0 {
+            return self;
+        }
+        Self {
+            least: width,
+            most: width,
+            ..self
+        }
+    }
+
     /// The column with the place that it had for earlier rows: it is neither omitted nor narrowed
     /// because of the rows that arrived.
     pub fn kept(self, earlier: Self) -> Self {
@@ -204,9 +216,13 @@ impl TableColumn {
         let was_varied = self.gives_way && !earlier.gives_way;
         let is_omitted = self.from >= WIDE && earlier.from < self.from;
         let is_known = self.content < u16::MAX && earlier.content < u16::MAX;
+        let is_pinned = earlier.is_flexible() && earlier.least == earlier.most;
         Self {
             least: self.least.max(earlier.least),
-            most: self.most.max(earlier.most),
+            most: match is_pinned && self.content <= earlier.content {
+                true => earlier.most,
+                false => self.most.max(earlier.most),
+            },
             content: match is_known {
                 true => self.content.max(earlier.content),
                 false => self.content,
@@ -273,6 +289,34 @@ pub fn widths(columns: &[TableColumn], width: u16) -> Vec<u16> {
     share_out(columns, &mut result, &mut spare, |column| column.most);
     squeeze(columns, &mut result, room.width);
     result
+}
+
+/// The columns of which those with a width `before` keep it: a column that appears takes its room
+/// from the names, the first flexible column. Where it has no room there, the columns as they are.
+pub fn pinned_beside_names(
+    columns: &[TableColumn],
+    before: &[u16],
+    width: u16,
+) -> Vec<TableColumn> {
+    let names = columns.iter().position(TableColumn::is_flexible);
+    let pin = |(at, (column, &shown)): (usize, (&TableColumn, &u16))| {
+        let is_free = shown == 0 || Some(at) == names;
+        if is_free {
+            *column
+        } else {
+            column.pinned(shown)
+        }
+    };
+    let pinned: Vec<TableColumn> = columns.iter().zip(before).enumerate().map(pin).collect();
+    let (free, now) = (widths(columns, width), widths(&pinned, width));
+    let is_cut = |at: usize| match Some(at) == names {
+        true => now[at] < pinned[at].least,
+        false => free[at] > 0 && now[at] == 0,
+    };
+    match (0..pinned.len()).any(is_cut) {
+        true => columns.to_vec(),
+        false => pinned,
+    }
 }
 
 /// The columns of a table and those that are shown, while columns are omitted.
@@ -642,6 +686,30 @@ mod tests {
             "the content of a name matters more"
         );
         assert_eq!(widths(&columns, 30), [14, 15, 0]);
+    }
+
+    #[test]
+    fn column_that_appears_takes_its_room_from_the_names() {
+        let columns = [
+            TableColumn::flex(10, 3).content(40, 0),
+            TableColumn::fixed(8).omitted(true),
+            TableColumn::flex(6, 1).content(20, 6),
+            TableColumn::fixed(4),
+        ];
+        let mut now = columns;
+        now[1] = TableColumn::fixed(8);
+        let before = widths(&columns, 60);
+        assert_eq!(before, [39, 0, 15, 4]);
+        let placed = pinned_beside_names(&now, &before, 60);
+        assert_eq!(widths(&placed, 60), [30, 8, 15, 4]);
+        let next: Vec<TableColumn> = now
+            .iter()
+            .zip(&placed)
+            .map(|(made, earlier)| made.kept(*earlier))
+            .collect();
+        assert_eq!(widths(&next, 60), [30, 8, 15, 4], "for the next rows");
+        let narrow = pinned_beside_names(&now, &widths(&columns, 26), 26);
+        assert_eq!(widths(&narrow, 26), widths(&now, 26), "without room");
     }
 
     proptest! {

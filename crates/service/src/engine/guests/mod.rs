@@ -29,6 +29,7 @@ pub mod raw_sockets;
 pub mod raw_text;
 #[cfg(test)]
 mod real_tests;
+mod run_mark;
 pub mod scan;
 #[cfg(test)]
 mod scan_tests;

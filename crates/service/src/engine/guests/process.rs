@@ -4,7 +4,7 @@
 //! ```text
 //!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
 //!    │        └─────► messages (stdout beside a pipe) ──lines──► another channel
-//!    ├─ a limit, or its exit ──────────────► SIGKILL to the whole group
+//!    ├─ a limit, or its exit ──────────────► SIGKILL to the whole group, and to what left the group
 //!    └─ dropped (stop, time limit, shutdown) ──► SIGTERM to the group, SIGKILL a second later
 //! ```
 //!
@@ -28,6 +28,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
+use super::run_mark::RunMark;
 use scandeck_wire::text::command_line;
 
 /// Address space of a guest that writes no files.
@@ -101,27 +102,32 @@ impl GuestEnd {
     }
 }
 
-/// Kills the process group when dropped.
+/// Kills the process group, and the processes that left it, when dropped.
 #[derive(Default)]
-struct GroupGuard(Option<Pid>);
+struct GroupGuard {
+    leader: Option<Pid>,
+    mark: RunMark,
+}
 
 impl GroupGuard {
     fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
+        if let Some(group) = self.leader {
             // Fails when the group has ended by itself.
             let _ = kill_process_group(group, signal);
         }
     }
 
-    fn kill(&mut self) {
-        self.signal(Signal::KILL);
-        self.0 = None;
+    fn kill(&self) {
+        if self.leader.is_some() {
+            self.signal(Signal::KILL);
+            self.mark.kill();
+        }
     }
 
     /// Returns this time after the exit of the guest, which is not reaped, so that its group keeps
     /// its id.
     async fn outlived(&self, time: Duration) {
-        let Some(leader) = self.0 else {
+        let Some(leader) = self.leader else {
             return std::future::pending().await;
         };
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -150,7 +156,7 @@ struct RunningGuest {
 impl RunningGuest {
     /// Kills what the guest left behind, and reaps it.
     async fn finish(mut self) {
-        self.group.kill();
+        drop(std::mem::take(&mut self.group));
         if let Some(mut child) = self.child.take() {
             let _ = child.wait().await;
         }
@@ -259,11 +265,13 @@ async fn run_command(
         .then(|| report_pipe(&mut command))
         .transpose()
         .map_err(failed)?;
+    let mark = RunMark::random();
+    mark.add_to(&mut command);
     let mut child = command.spawn().map_err(failed)?;
     // Closes our write end of the pipe, so that the report ends when the guest ends.
     drop(command);
-    let id = id_of(&child);
-    limit_resources(id, limits);
+    let leader = id_of(&child);
+    limit_resources(leader, limits);
     let streams = GuestStreams {
         report: pipe,
         stdout: child.stdout.take(),
@@ -271,7 +279,7 @@ async fn run_command(
         most: limits.output,
     };
     let mut guest = RunningGuest {
-        group: GroupGuard(id),
+        group: GroupGuard { leader, mark },
         child: Some(child),
         directory,
     };
@@ -302,7 +310,7 @@ async fn read_to_end<T>(reading: impl Future<Output = T>, group: &GroupGuard) ->
     let mut reading = pin!(reading);
     tokio::select! {
         read = reading.as_mut() => return read,
-        () = group.outlived(HELD_TIME) => group.signal(Signal::KILL),
+        () = group.outlived(HELD_TIME) => group.kill(),
     }
     reading.await
 }
@@ -555,9 +563,25 @@ mod tests {
         ended(lines[0].parse().unwrap()).await;
     }
 
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn daemon_of_a_guest_ends_with_its_run() {
+        for lines in [
+            "setsid sh -c 'sleep 600 >/dev/null 2>&1 & echo $!'",
+            // A daemon that has the output open.
+            "setsid sh -c 'sleep 600 & echo $!'",
+        ] {
+            let (output, pids) = run_script(lines, LIMITS).await;
+            assert_eq!(output.end, GuestEnd::Success, "{lines}");
+            ended(pids[0].parse().unwrap()).await;
+        }
+    }
+
     #[tokio::test]
     async fn dropped_run_kills_the_whole_group() {
         for lines in [
+            #[cfg(target_os = "linux")]
+            "setsid sh -c 'sleep 600 & echo $!'; sleep 600",
             "sleep 600 & echo $!; wait",
             // A guest that does not end by SIGTERM.
             "trap '' TERM; sleep 600 & echo $!; wait",
