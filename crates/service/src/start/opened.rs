@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::scans::rails_settings;
+use super::scans::scope_check_settings;
 use super::sockets::{Sockets, local_url};
 use crate::clock::Clock;
 use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
@@ -46,7 +46,7 @@ impl OpenedDir {
             });
         };
         let last = dir.take_last_info();
-        let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
+        let scope_check = Arc::new(ScopeCheck::new(scope_check_settings(settings, &dir)?));
         let OpenedStore { store, notes } = dir.open_store().await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
