@@ -31,6 +31,7 @@ mod settings;
 mod start;
 mod state;
 mod store;
+mod wordlist_words;
 
 pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};

@@ -3,8 +3,8 @@
 
 use crate::data::data_dir::{DataDir, DirLock, Holder};
 use crate::errors::StartError;
-use crate::runs::words::WordlistWords;
 use crate::store::Store;
+use crate::wordlist_words::WordlistWords;
 use scandeck_wire::contract::WordlistId;
 
 /// The result of an import.
