@@ -1,6 +1,6 @@
 //! The formats: a table of readers, each in one file.
 //!
-//! To add a format, write its file, declare it, and add its line to [`FORMATS`]. The first format
+//! To add a format, write its file, declare it, and add its line to `formats!`. The first format
 //! that recognises a file reads it.
 
 mod acunetix;
