@@ -1,5 +1,5 @@
-//! The parts after the findings: how the confirmed ones hang together, and the appendix with the ids
-//! of findings and scans, the scans with their settings, the history, and why findings changed.
+//! The parts after the findings: the chains of the confirmed ones, and the appendix with the ids of
+//! findings and scans, the scans with their settings, the history, and why findings changed.
 //! Nothing of the appendix is needed to read the report.
 
 use super::grid::Grid;
