@@ -1,4 +1,4 @@
-//! The words of a wordlist that a scan carries: a later change of the list does not change the scan.
+//! The words of a wordlist, which a scan carries: a later change of the list does not change it.
 
 use crate::store::scans::ScanToAdd;
 use crate::store::{Store, StoreResult};
