@@ -47,7 +47,7 @@ pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};
 pub use data::formats::data_formats;
 pub use data::service_scope::ServiceScope;
-pub use data::{backup, data_dir, import, migrate};
+pub use data::{backup, data_dir, migrate, wordlists};
 pub use engine::ScanLimits;
 pub use errors::StartError;
 pub use guards::quotas::KeyQuotas;
