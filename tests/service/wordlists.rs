@@ -1,6 +1,6 @@
 //! `/wordlists`.
 
-use scandeck::service::import::{Imported, import_wordlist};
+use scandeck::service::wordlists::{ImportedWordlist, import_wordlist};
 use serde_json::{Value, json};
 
 use super::TestService;
@@ -74,12 +74,12 @@ async fn wordlist_imported_while_service_runs_is_listed_and_deletable() {
             .await
             .unwrap()
     };
-    assert_eq!(import("# nothing\n\n").await, Imported::Empty);
-    let Imported::Done { id, words } = import("one\ntwo\n# three\n\none\r\n").await else {
+    assert_eq!(import("# nothing\n\n").await, ImportedWordlist::Empty);
+    let ImportedWordlist::Done { id, words } = import("one\ntwo\n# three\n\none\r\n").await else {
         panic!("not imported")
     };
     assert_eq!(words, 2);
-    assert_eq!(import("other").await, Imported::NameTaken);
+    assert_eq!(import("other").await, ImportedWordlist::NameTaken);
 
     let after = service
         .request(reqwest::Method::GET, "/wordlists")
@@ -108,7 +108,10 @@ async fn wordlist_imported_while_service_runs_is_listed_and_deletable() {
     service.stop().await;
 
     assert!(
-        matches!(import("three").await, Imported::Done { words: 1, .. }),
+        matches!(
+            import("three").await,
+            ImportedWordlist::Done { words: 1, .. }
+        ),
         "the import works without a service too"
     );
 }

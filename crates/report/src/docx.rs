@@ -77,21 +77,8 @@ pub(super) fn render(
         zip.start_file(name, options)?;
         zip.write_all(part.as_bytes())?;
     }
-    let words = view.words();
-    let page = words.filled("text.page_of", &["<page/>", "<pages/>"]);
-    let (before, rest) = page.split_once("<page/>").unwrap_or((&page, ""));
-    let (between, after) = rest.split_once("<pages/>").unwrap_or((rest, ""));
-    let mut footer = FOOTER.to_owned();
-    for (mark, text) in [
-        ("@document@", &*view.footer()),
-        ("@before@", before),
-        ("@between@", between),
-        ("@after@", after),
-    ] {
-        footer = footer.replacen(mark, &escaped(text), 1);
-    }
     zip.start_file("word/footer1.xml", options)?;
-    zip.write_all(footer.as_bytes())?;
+    zip.write_all(footer(&view).as_bytes())?;
     let logo = view.template.image.as_ref();
     let has_logo = logo.is_some();
     if let Some(logo) = logo {
@@ -109,7 +96,7 @@ pub(super) fn render(
     let mut page = Page {
         xml: String::new(),
         links: HashMap::new(),
-        words,
+        words: view.words(),
     };
     let limits = FlowLimits {
         in_full: usize::MAX,
@@ -129,6 +116,25 @@ pub(super) fn render(
     zip.write_all(relationships(&page.links, has_logo).as_bytes())?;
     zip.finish()?;
     Ok(())
+}
+
+/// The name of the document, and the number of the page between the words of the language.
+fn footer(view: &View<'_>) -> String {
+    let page = view
+        .words()
+        .filled("text.page_of", &["<page/>", "<pages/>"]);
+    let (before, rest) = page.split_once("<page/>").unwrap_or((&page, ""));
+    let (between, after) = rest.split_once("<pages/>").unwrap_or((rest, ""));
+    let mut xml = FOOTER.to_owned();
+    for (mark, text) in [
+        ("@document@", &*view.footer()),
+        ("@before@", before),
+        ("@between@", between),
+        ("@after@", after),
+    ] {
+        xml = xml.replacen(mark, &escaped(text), 1);
+    }
+    xml
 }
 
 fn keep(label: &str) -> &'static str {

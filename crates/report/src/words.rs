@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     /// The sources with texts for readers.
-    const SOURCES: [&str; 16] = [
+    const SOURCES: [&str; 19] = [
         include_str!("words.rs"),
         include_str!("docx.rs"),
         include_str!("html.rs"),
@@ -107,7 +107,10 @@ mod tests {
         include_str!("pdf/layout/mod.rs"),
         include_str!("pdf/layout/links.rs"),
         include_str!("pdf/layout/page.rs"),
-        include_str!("flow/mod.rs"),
+        include_str!("flow/outline.rs"),
+        include_str!("flow/cover.rs"),
+        include_str!("flow/summary.rs"),
+        include_str!("flow/scope.rs"),
         include_str!("flow/chapter.rs"),
         include_str!("flow/appendix.rs"),
         include_str!("view/mod.rs"),

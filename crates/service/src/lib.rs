@@ -8,8 +8,18 @@
 //!
 //! [`start()`] takes [`Settings`] and returns [`Running`]; its cancellation token stops every task.
 //! `routes` contain HTTP, `store` contains SQL, `engine` neither; the worker connects engine and
-//! store. `scope_check` decides which targets the engine may contact, `monitor` shows operators what
-//! happens, `data` has the data directory. The contract is api-v2.md; hosted-service.md documents the behaviour that it leaves open.
+//! store. `scope_check` decides which targets the engine may contact, `monitor` shows operators
+//! what happens, `data` has the data directory. The contract is api-v2.md; hosted-service.md
+//! documents the behaviour that it leaves open.
+//!
+//! Two ways through these modules:
+//!
+//! ```text
+//!   POST /scans   routes/new_scan ─► store/scans: a row, and one in the queue (store/jobs)
+//!                 runs/worker claims it ─► engine/run ─► events ─► runs/worker ─► store/jobs
+//!   a node dies   runs/lease: its own scans end, if it lives ─► store/nodes: another node
+//!                 deletes its row, which ends its claims ─► its scans wait in store/jobs
+//! ```
 
 mod api;
 pub mod clock;
@@ -31,12 +41,13 @@ mod settings;
 mod start;
 mod state;
 mod store;
+mod wordlist_words;
 
 pub use data::activity::{Activity, EndedScan, RunningScans, activity};
 pub use data::data_dir::{DataDir, Holder, ServiceInfo};
 pub use data::formats::data_formats;
 pub use data::service_scope::ServiceScope;
-pub use data::{backup, data_dir, import, migrate};
+pub use data::{backup, data_dir, migrate, wordlists};
 pub use engine::ScanLimits;
 pub use errors::StartError;
 pub use guards::quotas::KeyQuotas;

@@ -50,79 +50,76 @@ pub enum KeysCommand {
 pub async fn run(directory: &DataDirArg, command: KeysCommand) -> anyhow::Result<ExitCode> {
     match command {
         KeysCommand::Add { name, role, place } => {
-            let who = login(|name| std::env::var(name).ok());
-            let dir = directory.open()?;
-            let added = match &place {
-                None => add_key(&dir, &name, role, &who).await?,
-                Some(place) if role == Role::Worker => {
-                    add_worker_key(&dir, &name, place, &who).await?
-                }
-                Some(_) => {
-                    let problem = format!("a key with the role {role} has no place");
-                    return Err(
-                        CliError::usage(problem, "use --role worker, or omit --place").into(),
-                    );
-                }
-            };
-            match added {
-                Some(key) => {
-                    audit(&dir, "keys add", &format!("{name} ({role})"));
-                    note!(
-                        "key `{name}` with the role {role} added to {}; only its hash is stored",
-                        dir.path().display()
-                    );
-                    if let Some(place) = &place {
-                        note!(
-                            "place {place}: vpn_profile_uuid {} of new scans chooses it",
-                            place.profile_uuid()
-                        );
-                    }
-                    stdio::print(format!("{key}\n").as_bytes())?;
-                }
-                None => bail!(
-                    "key `{name}` already exists; choose another name, or revoke this key first"
-                ),
-            }
+            add(directory, &name, role, place.as_ref()).await?;
         }
-        KeysCommand::List => {
-            let dir = directory.required()?;
-            let keys = if dir.has_database()? {
-                list_keys(&dir).await?
-            } else {
-                Vec::new()
-            };
-            match keys.is_empty() {
-                true if is_present(&dir.key_file())? => {
-                    note!("no named keys; the key in the file `key` has the role admin")
-                }
-                true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
-                false => {}
-            }
-            let width = keys
-                .iter()
-                .map(|key| key.name.len())
-                .max()
-                .unwrap_or_default();
-            stdio::print(
-                keys.iter()
-                    .map(|key| line(key, width))
-                    .collect::<String>()
-                    .as_bytes(),
-            )?;
-        }
-        KeysCommand::Revoke { name } => {
-            let dir = directory.required()?;
-            if !(dir.has_database()? && revoke_key(&dir, &name).await?) {
-                bail!(
-                    "key `{}` not found; `scandeck keys list` shows all keys",
-                    text::clean(&name)
-                );
-            }
-            audit(&dir, "keys revoke", &name);
-            note!("key `{name}` in {} revoked", dir.path().display());
-        }
+        KeysCommand::List => list(directory).await?,
+        KeysCommand::Revoke { name } => revoke(directory, &name).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn add(
+    directory: &DataDirArg,
+    name: &str,
+    role: Role,
+    place: Option<&WorkerPlace>,
+) -> anyhow::Result<()> {
+    let who = login(|variable| std::env::var(variable).ok());
+    let dir = directory.open()?;
+    let added = match place {
+        None => add_key(&dir, name, role, &who).await?,
+        Some(place) if role == Role::Worker => add_worker_key(&dir, name, place, &who).await?,
+        Some(_) => {
+            let problem = format!("a key with the role {role} has no place");
+            return Err(CliError::usage(problem, "use --role worker, or omit --place").into());
+        }
+    };
+    let Some(key) = added else {
+        bail!("key `{name}` already exists; choose another name, or revoke this key first");
+    };
+    audit(&dir, "keys add", &format!("{name} ({role})"));
+    note!(
+        "key `{name}` with the role {role} added to {}; only its hash is stored",
+        dir.path().display()
+    );
+    if let Some(place) = place {
+        note!(
+            "place {place}: vpn_profile_uuid {} of new scans chooses it",
+            place.profile_uuid()
+        );
+    }
+    stdio::print(format!("{key}\n").as_bytes())
+}
+
+async fn list(directory: &DataDirArg) -> anyhow::Result<()> {
+    let dir = directory.required()?;
+    let keys = match dir.has_database()? {
+        true => list_keys(&dir).await?,
+        false => Vec::new(),
+    };
+    match keys.is_empty() {
+        true if is_present(&dir.key_file())? => {
+            note!("no named keys; the key in the file `key` has the role admin")
+        }
+        true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
+        false => {}
+    }
+    let width = keys.iter().map(|key| key.name.len()).max();
+    let lines = keys.iter().map(|key| line(key, width.unwrap_or_default()));
+    stdio::print(lines.collect::<String>().as_bytes())
+}
+
+async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
+    let dir = directory.required()?;
+    if !(dir.has_database()? && revoke_key(&dir, name).await?) {
+        bail!(
+            "key `{}` not found; `scandeck keys list` shows all keys",
+            text::clean(name)
+        );
+    }
+    audit(&dir, "keys revoke", name);
+    note!("key `{name}` in {} revoked", dir.path().display());
+    Ok(())
 }
 
 fn line(key: &KeyRow, width: usize) -> String {

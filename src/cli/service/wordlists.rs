@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 
 use super::DataDirArg;
 use crate::cli::input::read_input;
-use scandeck_service::import::{Imported, import_wordlist};
+use scandeck_service::wordlists::{ImportedWordlist, import_wordlist};
 use scandeck_wire::input_files::InputKind;
 use scandeck_wire::text::plural;
 
@@ -63,14 +63,14 @@ pub async fn run(
     let directory = directory.open()?;
     let place = directory.path().display();
     match import_wordlist(&directory, name, &import.description, &text).await? {
-        Imported::Done { id, words } => {
+        ImportedWordlist::Done { id, words } => {
             let words = plural(words.max(0) as usize, "word");
             note!(
                 "wordlist {name:?} imported into the local service in {place} (id {id}, {words})"
             );
         }
-        Imported::Empty => bail!("{file} has no words"),
-        Imported::NameTaken => {
+        ImportedWordlist::Empty => bail!("{file} has no words"),
+        ImportedWordlist::NameTaken => {
             bail!("wordlist `{name}` already exists; choose another name with --name")
         }
     }

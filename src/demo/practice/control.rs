@@ -16,7 +16,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::weaknesses::{ALL, Weaknesses};
+use super::weaknesses::{ALL, Weakness, Weaknesses};
 
 #[derive(Clone)]
 struct Control {
@@ -67,11 +67,15 @@ async fn list(State(control): State<Control>) -> String {
 
 async fn list_json(State(control): State<Control>) -> Json<Value> {
     let active = control.weaknesses.active();
-    let entry = |is_on: bool, id: &str, title: &str, kinds: &[&str]| json!({"id": id, "title": title, "on": is_on, "vuln_ids": kinds});
-    let all = ALL
-        .iter()
-        .map(|one| entry(active.contains(one.id), one.id, one.title, one.kinds));
-    Json(Value::Array(all.collect()))
+    let entry = |one: &Weakness| {
+        json!({
+            "id": one.id,
+            "title": one.title,
+            "on": active.contains(one.id),
+            "vuln_ids": one.kinds,
+        })
+    };
+    Json(ALL.iter().map(entry).collect())
 }
 
 async fn set(

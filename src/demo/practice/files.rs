@@ -11,51 +11,63 @@ pub struct Files {
     pub shop_url: String,
 }
 
-/// Weakness, path, content type, content; the private key differs in every run.
-const EXPOSED: &[(&str, &str, &str, &[u8])] = &[
-    (
-        "git",
-        "/.git/HEAD",
-        "text/plain",
-        include_bytes!("../../../assets/practice/git-head"),
-    ),
-    (
-        "git",
-        "/.git/config",
-        "text/plain",
-        include_bytes!("../../../assets/practice/git-config"),
-    ),
-    (
-        "env",
-        "/.env",
-        "text/plain",
-        include_bytes!("../../../assets/practice/environment"),
-    ),
-    (
-        "htpasswd",
-        "/.htpasswd",
-        "text/plain",
-        include_bytes!("../../../assets/practice/htpasswd"),
-    ),
-    ("private-key", PRIVATE_KEY, "application/x-pem-file", b""),
-    (
-        "database",
-        "/dump.sql",
-        "application/sql",
-        include_bytes!("../../../assets/practice/dump.sql"),
-    ),
-    (
-        "backup",
-        "/backup.tar",
-        "application/x-tar",
-        include_bytes!("../../../assets/practice/backup.tar"),
-    ),
-    (
-        "listing",
-        "/files/",
-        "text/html; charset=utf-8",
-        include_bytes!("../../../assets/practice/listing.html"),
-    ),
+struct PracticeFile {
+    weakness: &'static str,
+    path: &'static str,
+    media_type: &'static str,
+    /// Empty for the private key, which differs in every run.
+    content: &'static [u8],
+}
+
+const EXPOSED: &[PracticeFile] = &[
+    PracticeFile {
+        weakness: "git",
+        path: "/.git/HEAD",
+        media_type: "text/plain",
+        content: include_bytes!("../../../assets/practice/git-head"),
+    },
+    PracticeFile {
+        weakness: "git",
+        path: "/.git/config",
+        media_type: "text/plain",
+        content: include_bytes!("../../../assets/practice/git-config"),
+    },
+    PracticeFile {
+        weakness: "env",
+        path: "/.env",
+        media_type: "text/plain",
+        content: include_bytes!("../../../assets/practice/environment"),
+    },
+    PracticeFile {
+        weakness: "htpasswd",
+        path: "/.htpasswd",
+        media_type: "text/plain",
+        content: include_bytes!("../../../assets/practice/htpasswd"),
+    },
+    PracticeFile {
+        weakness: "private-key",
+        path: PRIVATE_KEY,
+        media_type: "application/x-pem-file",
+        content: b"",
+    },
+    PracticeFile {
+        weakness: "database",
+        path: "/dump.sql",
+        media_type: "application/sql",
+        content: include_bytes!("../../../assets/practice/dump.sql"),
+    },
+    PracticeFile {
+        weakness: "backup",
+        path: "/backup.tar",
+        media_type: "application/x-tar",
+        content: include_bytes!("../../../assets/practice/backup.tar"),
+    },
+    PracticeFile {
+        weakness: "listing",
+        path: "/files/",
+        media_type: "text/html; charset=utf-8",
+        content: include_bytes!("../../../assets/practice/listing.html"),
+    },
 ];
 
 const PRIVATE_KEY: &str = "/server.key";
@@ -70,21 +82,19 @@ impl Files {
         if path == "/files/price-list.csv" {
             return Some(("text/csv", b"article,price\npadlock,9.90\n".to_vec()));
         }
-        let (_, _, kind, content) = EXPOSED
+        let file = EXPOSED
             .iter()
-            .find(|(id, exposed, ..)| *exposed == path && active.contains(id))?;
-        let content = if path == PRIVATE_KEY {
-            self.private_key.as_bytes()
-        } else {
-            *content
+            .find(|file| file.path == path && active.contains(file.weakness))?;
+        let content = match path {
+            PRIVATE_KEY => self.private_key.as_bytes(),
+            _ => file.content,
         };
-        Some((kind, content.to_vec()))
+        Some((file.media_type, content.to_vec()))
     }
 
     /// Whether a request for this path indicates a scan.
     pub fn is_bait(path: &str, active: &ActiveWeaknesses) -> bool {
-        EXPOSED
-            .iter()
-            .any(|(id, exposed, ..)| *exposed == path && *id != "listing" && active.contains(id))
+        let mut files = EXPOSED.iter().filter(|file| file.weakness != "listing");
+        files.any(|file| file.path == path && active.contains(file.weakness))
     }
 }

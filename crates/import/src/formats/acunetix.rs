@@ -60,7 +60,7 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
                 "Crawler" if !start.contains("://") => start = tree.get("StartUrl").to_owned(),
                 "ReportItem" => {
                     let item = xml.whole(tree)?;
-                    run.add_or_skip(of_item(&item, &start))?;
+                    run.add_or_skip(xml_entry(&item, &start))?;
                 }
                 _ => {}
             },
@@ -70,7 +70,7 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
     }
 }
 
-fn of_item(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
+fn xml_entry(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
     let name = item.at("Name");
     if name.is_empty() {
         return Err("item without a name");
@@ -176,7 +176,7 @@ impl JsonReader for AcunetixJson<'_, '_> {
             "Generated" => self.run.summary.ended = fields::time(&json::scalar(raw)),
             _ => match serde_json::from_str::<Value>(raw) {
                 Ok(value) if value.is_object() => {
-                    return self.run.add_or_skip(of_value(&value, &self.target));
+                    return self.run.add_or_skip(json_entry(&value, &self.target));
                 }
                 _ => self.run.skip(json::OTHER_SHAPE),
             },
@@ -185,7 +185,7 @@ impl JsonReader for AcunetixJson<'_, '_> {
     }
 }
 
-fn of_value(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
+fn json_entry(value: &Value, target: &str) -> Result<ImportEntry, &'static str> {
     let text = |name: &str| value[name].as_str().unwrap_or_default();
     let (kind, name) = (text("Type"), text("Name"));
     if kind.is_empty() && name.is_empty() {

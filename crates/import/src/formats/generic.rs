@@ -36,7 +36,7 @@ impl FormatReader for GenericReader {
         run: &mut ImportRun<'_>,
     ) -> Result<(), ReadFault> {
         match head.is_table() {
-            true => table::each_row(input, |row| add(&of_row(row), run)),
+            true => table::each_row(input, |row| add(&csv_finding(row), run)),
             false => json::walk(input, &mut GenericJson { run }),
         }
     }
@@ -152,7 +152,7 @@ struct GenericFinding {
     is_mitigated: bool,
 }
 
-fn of_row(row: &ImportRow<'_>) -> GenericFinding {
+fn csv_finding(row: &ImportRow<'_>) -> GenericFinding {
     let text = |names: &[&str]| Shared::from(row.get(names));
     let is = |names: &[&str]| fields::is_true(row.get(names));
     let url = row.get(&["url", "endpoints"]);

@@ -1,7 +1,8 @@
 //! The formats: a table of readers, each in one file.
 //!
-//! To add a format, write its file, declare it, and add its line to [`FORMATS`]. The first format
-//! that recognises a file reads it.
+//! To add a format, write its file, declare it, and add its line to `formats!`. The first format
+//! that recognises a file reads it. In most modules `entry` turns a result of the tool into
+//! an [`ImportEntry`](crate::ImportEntry), or `xml_entry`, `json_entry` and `csv_entry` do.
 
 mod acunetix;
 mod burp;

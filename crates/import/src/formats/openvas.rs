@@ -37,7 +37,7 @@ impl FormatReader for OpenvasReader {
         run: &mut ImportRun<'_>,
     ) -> Result<(), ReadFault> {
         match head.is_table() {
-            true => table::each_row(input, |row| run.add_or_skip(of_row(row))),
+            true => table::each_row(input, |row| run.add_or_skip(csv_entry(row))),
             false => read_xml(input, run),
         }
     }
@@ -50,7 +50,7 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
             XmlStep::Start(tree) => match tree.name.as_str() {
                 "result" => {
                     let result = xml.whole(tree)?;
-                    run.add_or_skip(of_result(&result))?;
+                    run.add_or_skip(xml_entry(&result))?;
                 }
                 "gmp" | "omp" => run.summary.version = xml.whole(tree)?.at("version").to_owned(),
                 "scan_start" => run.summary.started = fields::time(&xml.whole(tree)?.text),
@@ -65,7 +65,7 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
     }
 }
 
-fn of_result(result: &XmlTree) -> Result<ImportEntry, &'static str> {
+fn xml_entry(result: &XmlTree) -> Result<ImportEntry, &'static str> {
     let nothing = XmlTree::default();
     let nvt = result.child("nvt").unwrap_or(&nothing);
     let oid = nvt.get("oid");
@@ -152,7 +152,7 @@ fn epss(nvt: &XmlTree) -> Option<EpssRating> {
     EpssRating::new(number("score"), number("percentile"))
 }
 
-fn of_row(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
+fn csv_entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let oid = row.get(&["nvt oid"]);
     let name = row.get(&["nvt name"]);
     if oid.is_empty() && name.is_empty() {

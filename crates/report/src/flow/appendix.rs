@@ -1,11 +1,11 @@
-//! The parts after the findings: how the confirmed ones hang together, and the appendix with the ids
-//! of findings and scans, the scans with their settings, the history, and why findings changed.
+//! The parts after the findings: the chains of the confirmed ones, and the appendix with the ids of
+//! findings and scans, the scans with their settings, the history, and why findings changed.
 //! Nothing of the appendix is needed to read the report.
 
 use super::grid::Grid;
 use super::{Block, Each, heading};
-use crate::view::{Fact, ProofLimit, View, incomplete_tests, stamp};
-use crate::{RenderError, ReportDecision};
+use crate::view::{Fact, FindingEntry, ProofLimit, View, incomplete_tests, stamp};
+use crate::{RenderError, ReportDecision, ReportFinding};
 use scandeck_wire::text::{clean_for_print as clean, clean_text_for_print as clean_text};
 
 pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
@@ -42,23 +42,7 @@ pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
                 has_tests = true;
                 tests.row([entry.number.clone(), cause, ids]);
             }
-            let decided = found.decided.as_ref();
-            let is_manual = decided.is_some_and(|decided| decided.own);
-            let id = match is_manual {
-                true => String::new(),
-                false => found.finding.id.to_string(),
-            };
-            let scan = found.finding.task_id.map(|id| id.to_string());
-            let earlier: Vec<String> = found.history.iter().map(|old| old.id.to_string()).collect();
-            let fingerprint = decided.map(|decided| clean(&decided.fingerprint).into_owned());
-            grid.row([
-                entry.number,
-                entry.name,
-                id,
-                scan.unwrap_or_default(),
-                earlier.join(", "),
-                fingerprint.unwrap_or_default(),
-            ]);
+            grid.row(id_row(&found, entry));
         }
     }
     grid.pass(each)?;
@@ -67,6 +51,27 @@ pub fn walk_ids(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
     }
     heading(each, 2, words.get("heading.incomplete_tests"), 0, false)?;
     tests.pass(each)
+}
+
+/// A manual finding has no id at the service.
+fn id_row(found: &ReportFinding, entry: FindingEntry) -> [String; 6] {
+    let decided = found.decided.as_ref();
+    let is_manual = decided.is_some_and(|decided| decided.own);
+    let id = match is_manual {
+        true => String::new(),
+        false => found.finding.id.to_string(),
+    };
+    let scan = found.finding.task_id.map(|id| id.to_string());
+    let earlier: Vec<String> = found.history.iter().map(|old| old.id.to_string()).collect();
+    let fingerprint = decided.map(|decided| clean(&decided.fingerprint).into_owned());
+    [
+        entry.number,
+        entry.name,
+        id,
+        scan.unwrap_or_default(),
+        earlier.join(", "),
+        fingerprint.unwrap_or_default(),
+    ]
 }
 
 pub fn walk_coverage(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {

@@ -5,7 +5,7 @@ use super::super::tests::data;
 use super::*;
 use crate::options::{ChapterKind, EvidenceDetail};
 use crate::{ReportData, ReportOptions};
-use scandeck_wire::contract::Evidence;
+use scandeck_wire::contract::{Evidence, Risk};
 
 /// Headings and header rows of a report, in order.
 fn outline(data: &ReportData, in_full: usize) -> Vec<String> {

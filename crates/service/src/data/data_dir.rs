@@ -191,6 +191,24 @@ impl DataDir {
         }
     }
 
+    /// Opens the database for a command, with or without a running service. The lock prevents a
+    /// service from starting, and migrating, meanwhile.
+    pub(crate) async fn open_store_for_command(
+        &self,
+    ) -> Result<(Store, Option<DirLock>), StartError> {
+        let files = |cause| StartError::Files {
+            path: self.path.clone(),
+            cause,
+        };
+        match self.holder().map_err(files)? {
+            Holder::Running(_) => Ok((self.open_store_beside().await?, None)),
+            Holder::Nobody => {
+                let lock = self.lock().await.map_err(files)?;
+                Ok((self.open_store_alone().await?, lock))
+            }
+        }
+    }
+
     /// Whether there is a database, of which only the file may be missing.
     ///
     /// # Errors

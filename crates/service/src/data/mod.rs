@@ -4,6 +4,6 @@ pub mod activity;
 pub mod backup;
 pub mod data_dir;
 pub mod formats;
-pub mod import;
 pub mod migrate;
 pub mod service_scope;
+pub mod wordlists;

@@ -21,7 +21,6 @@ use subtle::ConstantTimeEq;
 
 use crate::api::router::PREFIX;
 use crate::data::data_dir::DataDir;
-use crate::data::import::open_store;
 use crate::errors::StartError;
 use crate::place::WorkerPlace;
 use crate::routes::team;
@@ -303,7 +302,7 @@ async fn add_key_of(
         "scandeck_{}",
         base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes)
     );
-    let (store, _lock) = open_store(dir).await?;
+    let (store, _lock) = dir.open_store_for_command().await?;
     let added = store
         .add_key(name, key_use, hash(&key), who, Timestamp::now())
         .await
@@ -317,7 +316,7 @@ async fn add_key_of(
 /// # Errors
 /// When the database cannot be opened or read.
 pub async fn list_keys(dir: &DataDir) -> Result<Vec<KeyRow>, StartError> {
-    let (store, _lock) = open_store(dir).await?;
+    let (store, _lock) = dir.open_store_for_command().await?;
     let keys = store.keys().await.map_err(StartError::Store);
     store.close().await;
     keys
@@ -329,7 +328,7 @@ pub async fn list_keys(dir: &DataDir) -> Result<Vec<KeyRow>, StartError> {
 /// # Errors
 /// When the database cannot be opened or written.
 pub async fn revoke_key(dir: &DataDir, name: &str) -> Result<bool, StartError> {
-    let (store, _lock) = open_store(dir).await?;
+    let (store, _lock) = dir.open_store_for_command().await?;
     let deleted = store.delete_key(name).await.map_err(StartError::Store);
     store.close().await;
     deleted

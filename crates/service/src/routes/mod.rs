@@ -33,7 +33,7 @@ pub(super) type RouteResult<T> = Result<T, ApiError>;
 /// `{"data": …}`.
 pub(super) type DataJson<T> = Json<DataEnvelope<T>>;
 
-/// The route table: all 34 endpoints.
+/// The route table: the endpoints of the API v2.
 pub fn endpoints() -> Vec<Endpoint> {
     let nouns = [
         workspaces::endpoints(),

@@ -11,6 +11,7 @@
 //!   lease: ends the scans of this node without a beat
 //!   queue: what the worker claims scans from; local_queue: the store of this process
 //!   queue_hints: polls a queue that another node has changed
+//!   words: the words of a wordlist, which a scan carries
 //!   remote: the worker of another place, which uses the API of a service
 //! ```
 

@@ -41,9 +41,6 @@ use crate::net::descriptors::DescriptorShares;
 use crate::net::proxies::TrustedProxies;
 use crate::net::resolver::{Resolver, SystemResolver};
 use crate::net::tls::ServerIdentity;
-use crate::runs::claims;
-use crate::runs::key_windows::share_key_windows;
-use crate::runs::lanes::share_lanes;
 use crate::runs::lease::NodeLease;
 use crate::runs::worker::Runner;
 use crate::scope_check::ScopeCheck;
@@ -55,7 +52,7 @@ use identities::ListenerIdentities;
 use opened::{OpenedDir, ServiceKeys};
 use scans::{engine, engine_scope, scan_lanes};
 use sockets::{Sockets, api_url, check_exposure, check_roles, metrics_note, role_notes};
-use tasks::spawn_tasks;
+use tasks::{spawn_shared_tasks, spawn_tasks};
 
 /// Descriptors of one scan besides its port probes: HTTP connections, which are kept open.
 pub(crate) const SCAN_DESCRIPTORS: usize = 32;
@@ -194,9 +191,7 @@ async fn start_parts(
     let stop = CancellationToken::new();
     let tasks = spawn_tasks(&app, sockets, tls, runner, shares, callback_key, &stop);
     if app.settings.database.is_some() {
-        tasks.spawn(claims::watch_scope(app.clone(), stop.clone()));
-        tasks.spawn(share_lanes(app.clone(), lanes, stop.clone()));
-        tasks.spawn(share_key_windows(app.clone(), stop.clone()));
+        spawn_shared_tasks(&app, &tasks, lanes, &stop);
     }
     let shutdown = shutdown.child_token();
     if let Some(after) = app.settings.idle_exit {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use super::scans::rails_settings;
+use super::scans::scope_check_settings;
 use super::sockets::{Sockets, local_url};
 use crate::clock::Clock;
 use crate::data::data_dir::{DataDir, DirLock, ServiceInfo, api_key, secret};
@@ -14,12 +14,12 @@ use crate::data::service_scope::ServiceScope;
 use crate::errors::StartError;
 use crate::guards::secrets::{ScanSecrets, fingerprint};
 use crate::runs::claims;
-use crate::runs::words::{PREDEFINED, WordlistWords};
 use crate::scope_check::ScopeCheck;
 use crate::settings::Settings;
 use crate::store::jobs::seal_copy;
 use crate::store::nodes::{NodeDetails, NodeRegistration, SharedKey};
 use crate::store::{DatabaseAddress, OpenedStore, Store};
+use crate::wordlist_words::{PREDEFINED, WordlistWords};
 use scandeck_wire::login::login;
 
 /// The data directory, locked, with its store and its keys.
@@ -46,7 +46,7 @@ impl OpenedDir {
             });
         };
         let last = dir.take_last_info();
-        let scope_check = Arc::new(ScopeCheck::new(rails_settings(settings, &dir)?));
+        let scope_check = Arc::new(ScopeCheck::new(scope_check_settings(settings, &dir)?));
         let OpenedStore { store, notes } = dir.open_store().await?;
         let keys = ServiceKeys::read(settings, &dir)?;
         seal_credentials(&store, &dir, &keys.scans).await?;
@@ -217,10 +217,10 @@ async fn prepare(store: &Store, settings: &Settings) -> Result<(), StartError> {
             "--current-workspace {id}: workspace {id} not found"
         )));
     }
-    for (name, description, file) in PREDEFINED {
-        let words = WordlistWords::parse(file);
+    for list in PREDEFINED {
+        let words = WordlistWords::parse(list.file);
         store
-            .upsert_predefined_wordlist(name, description, &words)
+            .upsert_predefined_wordlist(list.name, list.description, &words)
             .await
             .map_err(StartError::Store)?;
     }

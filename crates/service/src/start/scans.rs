@@ -54,7 +54,7 @@ pub(super) fn scan_lanes(settings: &Settings, shares: DescriptorShares) -> Arc<L
     })
 }
 
-pub(super) fn rails_settings(
+pub(super) fn scope_check_settings(
     settings: &Settings,
     dir: &DataDir,
 ) -> Result<ScopeCheckSettings, StartError> {
@@ -87,7 +87,7 @@ pub(super) fn rails_settings(
 pub(super) fn engine_scope(settings: &Settings, dir: &DataDir) -> Result<ScopeCheck, StartError> {
     Ok(ScopeCheck::new(ScopeCheckSettings {
         only_here: true,
-        ..rails_settings(settings, dir)?
+        ..scope_check_settings(settings, dir)?
     }))
 }
 
@@ -100,7 +100,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let dir = DataDir::open(temp.path()).unwrap();
         assert_eq!(
-            rails_settings(&Settings::new(temp.path()), &dir)
+            scope_check_settings(&Settings::new(temp.path()), &dir)
                 .unwrap()
                 .command_suffix,
             " --data-dir DIR"

@@ -1,4 +1,12 @@
 //! The tasks of a running service.
+//!
+//! ```text
+//!   every node         listeners, beat, purges that a stop interrupted
+//!   role worker        scans, reports, imports, schedules, callbacks
+//!   PostgreSQL         what nodes share: scope, rates of hosts, limits of keys
+//! ```
+//!
+//! [`super::idle`] is the only task that can stop the service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +19,7 @@ use tokio_util::task::TaskTracker;
 use super::api_handler::ApiHandler;
 use super::identities::TlsAcceptors;
 use super::sockets::Sockets;
+use crate::engine::pace::Lanes;
 use crate::loggers;
 use crate::loggers::LoggerHandler;
 use crate::loggers::recorder::Recorder;
@@ -21,6 +30,8 @@ use crate::net::descriptors::DescriptorShares;
 use crate::runs::callbacks;
 use crate::runs::claims;
 use crate::runs::importer;
+use crate::runs::key_windows::share_key_windows;
+use crate::runs::lanes::share_lanes;
 use crate::runs::local_queue::LocalQueue;
 use crate::runs::queue_hints::follow_hints;
 use crate::runs::report_maker;
@@ -70,6 +81,18 @@ pub(super) fn spawn_tasks(
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
     tracker.close();
     tracker
+}
+
+/// Starts the tasks by which the nodes of a PostgreSQL database agree.
+pub(super) fn spawn_shared_tasks(
+    app: &App,
+    tasks: &TaskTracker,
+    lanes: Arc<Lanes>,
+    stop: &CancellationToken,
+) {
+    tasks.spawn(claims::watch_scope(app.clone(), stop.clone()));
+    tasks.spawn(share_lanes(app.clone(), lanes, stop.clone()));
+    tasks.spawn(share_key_windows(app.clone(), stop.clone()));
 }
 
 struct BackgroundTasks<'a> {

@@ -2,7 +2,7 @@
 
 use super::sql::{SqlRow, sql};
 use super::{Store, StoreResult, WriteTransaction, text, without_nul};
-use crate::runs::words::WordlistWords;
+use crate::wordlist_words::WordlistWords;
 use scandeck_wire::contract::{Wordlist, WordlistId};
 
 fn wordlist_of(row: &SqlRow) -> StoreResult<Wordlist> {

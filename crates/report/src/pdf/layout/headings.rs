@@ -3,7 +3,7 @@
 use krilla::image::Image;
 
 use super::super::fonts::Style;
-use super::super::lines::{Ink, Span, break_lines};
+use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
 use super::sizes::{BOTTOM, CHAPTER, FINDING, LEFT, PAGE, RIGHT, TITLE, TOP, WIDTH};
 use super::{HeldBookmark, HeldHeadings, PageLayout, PageMark, PageMarkKind, Place, bold};
@@ -67,47 +67,11 @@ impl PageLayout<'_, '_> {
             Some(_) => LEFT + BADGE + 7.0,
             None => LEFT,
         };
-        let number = if heading.number.is_empty() {
-            String::new()
-        } else {
-            format!("{}  ", heading.number)
-        };
-        let span = Span {
-            text: &number,
-            style: Style::Bold,
-            ink: Ink::Soft,
-        };
-        let lines = break_lines(
-            self.fonts,
-            &[span, bold(heading.text)],
-            size.size,
-            RIGHT - x,
-        );
+        let lines = self.heading_lines(heading, size.size, RIGHT - x);
         let height = lines.len().min(HEADING) as f32 * size.leading + 12.0;
-        if is_new_page || self.held.as_ref().is_some_and(|held| held.has_facts) {
-            self.settle();
-        }
-        if is_new_page || self.y + space + height > BOTTOM {
-            self.new_page()?;
-        } else if self.y > TOP && self.held.is_none() {
-            self.y += space;
-        }
-        let title = format!("{} {}", heading.number, heading.text);
-        let title = text::start(title.trim(), BOOKMARK);
-        let (mark, top) = (self.marks.len(), self.y);
-        let held = self.held.get_or_insert_with(|| HeldHeadings {
-            mark,
-            top,
-            bookmarks: Vec::new(),
-            has_facts: false,
-        });
-        held.bookmarks.push(HeldBookmark {
-            level: heading.level,
-            title: title.clone().into_owned(),
-            anchor: heading.anchor,
-            y: top,
-        });
-        let tag = self.tag(None, TagName::Heading(heading.level, title.into_owned()));
+        self.begin_heading(is_new_page, space, height)?;
+        let title = self.hold(heading);
+        let tag = self.tag(None, TagName::Heading(heading.level, title));
         if let Some(risk) = heading.risk {
             let shift = (size.leading - FINDING.leading) / 2.0;
             self.badge(risk, shift, tag);
@@ -126,6 +90,57 @@ impl PageLayout<'_, '_> {
         }
         self.y += 3.0;
         Ok(())
+    }
+
+    fn heading_lines(&mut self, heading: &Heading<'_>, size: f32, width: f32) -> Vec<TextLine> {
+        let number = match heading.number {
+            "" => String::new(),
+            number => format!("{number}  "),
+        };
+        let span = Span {
+            text: &number,
+            style: Style::Bold,
+            ink: Ink::Soft,
+        };
+        break_lines(self.fonts, &[span, bold(heading.text)], size, width)
+    }
+
+    /// Moves to where a heading of this height begins.
+    fn begin_heading(
+        &mut self,
+        is_new_page: bool,
+        space: f32,
+        height: f32,
+    ) -> Result<(), RenderError> {
+        if is_new_page || self.held.as_ref().is_some_and(|held| held.has_facts) {
+            self.settle();
+        }
+        if is_new_page || self.y + space + height > BOTTOM {
+            self.new_page()?;
+        } else if self.y > TOP && self.held.is_none() {
+            self.y += space;
+        }
+        Ok(())
+    }
+
+    /// Adds the bookmark of a heading to those whose page is not certain yet; returns its title.
+    fn hold(&mut self, heading: &Heading<'_>) -> String {
+        let whole = format!("{} {}", heading.number, heading.text);
+        let title = text::start(whole.trim(), BOOKMARK).into_owned();
+        let (mark, top) = (self.marks.len(), self.y);
+        let held = self.held.get_or_insert_with(|| HeldHeadings {
+            mark,
+            top,
+            bookmarks: Vec::new(),
+            has_facts: false,
+        });
+        held.bookmarks.push(HeldBookmark {
+            level: heading.level,
+            title: title.clone(),
+            anchor: heading.anchor,
+            y: top,
+        });
+        title
     }
 
     /// Something follows the headings on their page: they are where links and bookmarks lead.

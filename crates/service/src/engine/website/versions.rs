@@ -78,61 +78,9 @@ pub fn disclosed(site: &Site) -> Vec<NewFinding> {
 
 /// Products whose version has published vulnerabilities: one finding per product.
 pub fn outdated(site: &Site) -> Vec<NewFinding> {
-    let mut found: BTreeMap<String, OutdatedProduct> = BTreeMap::new();
-    for (header, values) in by_header(site) {
-        let named = values.iter().flat_map(|(value, url)| {
-            let all = products(value).into_iter();
-            all.map(move |product| (product, url))
-        });
-        for ((product, version), url) in named {
-            for one in VULNERABILITIES
-                .iter()
-                .filter(|one| affects(one, &product, &version))
-            {
-                let first = || OutdatedProduct {
-                    url: url.clone(),
-                    rows: Vec::new(),
-                    vulnerabilities: Vec::new(),
-                };
-                let outdated = found.entry(product.clone()).or_insert_with(first);
-                outdated.rows.push(vec![
-                    header.to_owned(),
-                    format!("{product} {version}"),
-                    one.cve.clone(),
-                    one.what.clone(),
-                ]);
-                outdated.vulnerabilities.push(one);
-            }
-        }
-    }
+    let found = outdated_products(site).into_iter();
     found
-        .into_iter()
-        .map(|(product, outdated)| {
-            let OutdatedProduct {
-                url,
-                rows,
-                vulnerabilities,
-            } = outdated;
-            let cve: BTreeSet<String> = vulnerabilities.iter().map(|one| one.cve.clone()).collect();
-            let links = cve
-                .iter()
-                .map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
-            let headers = &["Header", "Software", "CVE", "What"];
-            let finding = site.finding(web::SERVER_OUTDATED, headers, rows);
-            let page = site.pages().find(|page| page.url.as_str() == url);
-            let finding = match page {
-                Some(page) => finding.proven_by(page),
-                None => finding,
-            };
-            let finding = NewFinding {
-                place: product.clone(),
-                name: format!("{}: {product}", finding.name),
-                confirmed: false,
-                references: finding.references.iter().cloned().chain(links).collect(),
-                ..finding
-            };
-            with_cves(finding, cve.into_iter())
-        })
+        .map(|(product, outdated)| outdated.finding(site, &product))
         .collect()
 }
 
@@ -142,6 +90,58 @@ struct OutdatedProduct {
     url: String,
     rows: Vec<Vec<String>>,
     vulnerabilities: Vec<&'static Vulnerability>,
+}
+
+impl OutdatedProduct {
+    fn finding(self, site: &Site, product: &str) -> NewFinding {
+        let known = self.vulnerabilities.iter();
+        let cves: BTreeSet<String> = known.map(|one| one.cve.clone()).collect();
+        let links = cves
+            .iter()
+            .map(|cve| format!("https://nvd.nist.gov/vuln/detail/{cve}"));
+        let headers = &["Header", "Software", "CVE", "What"];
+        let finding = site.finding(web::SERVER_OUTDATED, headers, self.rows);
+        let page = site.pages().find(|page| page.url.as_str() == self.url);
+        let finding = match page {
+            Some(page) => finding.proven_by(page),
+            None => finding,
+        };
+        let finding = NewFinding {
+            place: product.to_owned(),
+            name: format!("{}: {product}", finding.name),
+            confirmed: false,
+            references: finding.references.iter().cloned().chain(links).collect(),
+            ..finding
+        };
+        with_cves(finding, cves.into_iter())
+    }
+}
+
+fn outdated_products(site: &Site) -> BTreeMap<String, OutdatedProduct> {
+    let mut found: BTreeMap<String, OutdatedProduct> = BTreeMap::new();
+    for (header, values) in by_header(site) {
+        for (value, url) in &values {
+            for (product, version) in products(value) {
+                let known = VULNERABILITIES.iter();
+                for one in known.filter(|one| affects(one, &product, &version)) {
+                    let first = || OutdatedProduct {
+                        url: url.clone(),
+                        rows: Vec::new(),
+                        vulnerabilities: Vec::new(),
+                    };
+                    let outdated = found.entry(product.clone()).or_insert_with(first);
+                    outdated.rows.push(vec![
+                        header.to_owned(),
+                        format!("{product} {version}"),
+                        one.cve.clone(),
+                        one.what.clone(),
+                    ]);
+                    outdated.vulnerabilities.push(one);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The values of each header, with the URL of a page for each value.

@@ -12,6 +12,7 @@
 //! Texts remain as they arrived. Of an event the store knows its id and its clock, of a payload its
 //! token and its version; only clients interpret the rest.
 
+mod known;
 mod purge;
 mod push;
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! Pushes of members: the store adds new lines, and reports the result of each line.
 //!
+//! ```text
+//!   log locked ─► purged rows deleted ─► known: is each line new? why not? ─► rows
+//! ```
+//!
 //! A line may be sent again, because a client that received no answer repeats it: the first event
 //! of an id remains, and the greatest version of a payload.
 
-use std::collections::HashMap;
 use std::fmt;
 
 use super::LogHead;
-use crate::store::sql::{SqlValue, per_engine, sql};
+use super::known::{KnownEvents, KnownPayloads, SortedPush};
+use crate::store::sql::{SqlValue, sql};
 use crate::store::{Store, StoreResult, WriteTransaction};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 
@@ -96,28 +100,9 @@ impl Store {
             Err(refused) => return Ok(refused),
         };
         forget_purged_events(&mut change, events).await?;
-        let mut stored = stored_events(&mut change, events).await?;
-        let owners = owners(&mut change, events).await?;
-        let greatest = greatest(&mut change, CLOCK).await?;
-        let (mut new, mut lines) = (Vec::new(), Vec::new());
-        for event in events {
-            let line = match (stored.get(&event.id), owners.get(&event.id.instance)) {
-                (Some(workspace), _) if *workspace == to.workspace.0 => PushedLine::Known,
-                (Some(_), _) => PushedLine::OtherWorkspace,
-                (None, Some(owner)) if owner != to.key => PushedLine::OtherKey(owner.clone()),
-                (None, _) if event.clock > greatest + MOST_AHEAD => {
-                    PushedLine::TooFarAhead(greatest)
-                }
-                (None, _) => {
-                    stored.insert(event.id, to.workspace.0);
-                    new.push(event);
-                    PushedLine::New
-                }
-            };
-            lines.push(line);
-        }
+        let known = KnownEvents::load(&mut change, events).await?;
+        let SortedPush { new, lines, bytes } = known.sort(to, events);
         let last = head.last + new.len() as i64;
-        let bytes = new.iter().map(|event| event.json.len() as i64).sum::<i64>();
         if head.bytes + bytes > MOST_LOG_BYTES {
             return Ok(Push::Full);
         }
@@ -156,36 +141,8 @@ impl Store {
             Err(refused) => return Ok(refused),
         };
         forget_purged_payloads(&mut change, payloads).await?;
-        let mut stored = stored_payloads(&mut change, payloads).await?;
-        let greatest = greatest(&mut change, VERSION).await?;
-        let (mut new, mut lines, mut bytes) = (HashMap::new(), Vec::new(), 0);
-        for (at, payload) in payloads.iter().enumerate() {
-            let known = stored.get(&payload.token);
-            let is_later = |known: &KnownPayload| {
-                (payload.version, payload.json.as_str()) > (known.version, known.json.as_str())
-            };
-            let line = match known {
-                Some(known) if known.workspace != to.workspace.0 => PushedLine::OtherWorkspace,
-                _ if payload.version > greatest + MOST_AHEAD => PushedLine::TooFarAhead(greatest),
-                Some(known) if !is_later(known) => PushedLine::Known,
-                _ => {
-                    let freed = known.map_or(0, |known| known.json.len());
-                    bytes += payload.json.len() as i64 - freed as i64;
-                    let known = KnownPayload {
-                        workspace: to.workspace.0,
-                        version: payload.version,
-                        json: payload.json.clone(),
-                    };
-                    stored.insert(payload.token.clone(), known);
-                    new.insert(&payload.token, at);
-                    PushedLine::New
-                }
-            };
-            lines.push(line);
-        }
-        let mut new: Vec<usize> = new.into_values().collect();
-        new.sort_unstable();
-        let new: Vec<&PayloadToAdd> = new.into_iter().map(|at| &payloads[at]).collect();
+        let known = KnownPayloads::load(&mut change, payloads).await?;
+        let SortedPush { new, lines, bytes } = known.sort(to, payloads);
         let last = head.last_payload + new.len() as i64;
         if head.bytes + bytes > MOST_LOG_BYTES {
             return Ok(Push::Full);
@@ -209,16 +166,6 @@ impl Store {
         }
         Ok(Push::Done { last, lines })
     }
-}
-
-const CLOCK: &str = "SELECT coalesce(max(clock), 0) FROM event_logs";
-const VERSION: &str = "SELECT coalesce(max(version), 0) FROM event_logs";
-
-/// The greatest clock or version of all workspaces: a client has one clock for all of them, so the
-/// limit of one workspace must not refuse what another made it count.
-async fn greatest(change: &mut WriteTransaction, text: &'static str) -> StoreResult<u64> {
-    let greatest: i64 = sql(text).one(&mut *change).await?;
-    Ok(greatest.unsigned_abs())
 }
 
 /// The log of a workspace, locked in the epoch that the client knows.
@@ -286,59 +233,9 @@ async fn forget_purged_payloads(
     .map(drop)
 }
 
-fn ids(events: &[EventToAdd]) -> impl Iterator<Item = [SqlValue; 2]> {
+pub(super) fn ids(events: &[EventToAdd]) -> impl Iterator<Item = [SqlValue; 2]> {
     let ids = events.iter().map(|event| event.id.columns());
     ids.map(|columns| columns.map(SqlValue::from))
-}
-
-/// The workspaces of those events that are stored.
-async fn stored_events(
-    change: &mut WriteTransaction,
-    events: &[EventToAdd],
-) -> StoreResult<HashMap<SharedEventId, i64>> {
-    let rows: Vec<(i64, i64, i64)> = match events {
-        [] => Vec::new(),
-        _ => {
-            sql("SELECT instance, number, workspace_id FROM (")
-                .push_rows(ids(events))
-                .push(") AS sent JOIN shared_events ON instance = column1 AND number = column2")
-                .all(change)
-                .await?
-        }
-    };
-    let stored = |(instance, number, workspace)| (SharedEventId::of([instance, number]), workspace);
-    Ok(rows.into_iter().map(stored).collect())
-}
-
-/// The keys of those instances that have events which the key signed.
-///
-/// Others send events of an instance too: imported history, and everything after a purge or a
-/// restored backup. Whoever is first then must not own the dashboard of a colleague. A revoked key
-/// owns nothing: the next one that signs an event of the instance owns it.
-async fn owners(
-    change: &mut WriteTransaction,
-    events: &[EventToAdd],
-) -> StoreResult<HashMap<u64, String>> {
-    let mut instances: Vec<i64> = events.iter().map(|event| event.id.columns()[0]).collect();
-    instances.sort_unstable();
-    instances.dedup();
-    let rows: Vec<(i64, Option<String>)> = per_engine(
-        "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
-            WHERE instance = value AND json ->> 'who' = key_name AND position > purged
-                AND key_name IN (SELECT name FROM api_keys)
-            ORDER BY number DESC LIMIT 1)
-         FROM json_each($1)",
-        "SELECT value, (SELECT key_name FROM shared_events JOIN event_logs USING (workspace_id)
-            WHERE instance = value AND who = key_name AND position > purged
-                AND key_name IN (SELECT name FROM api_keys)
-            ORDER BY number DESC LIMIT 1)
-         FROM unnest($1) AS value",
-    )
-    .bind_ids(&instances)
-    .all(change)
-    .await?;
-    let owner = |(instance, key): (i64, Option<String>)| Some((instance as u64, key?));
-    Ok(rows.into_iter().filter_map(owner).collect())
 }
 
 async fn add_events(
@@ -367,36 +264,7 @@ async fn add_events(
     Ok(())
 }
 
-/// A payload that is stored, or will be.
-struct KnownPayload {
-    workspace: i64,
-    version: u64,
-    json: String,
-}
-
-async fn stored_payloads(
-    change: &mut WriteTransaction,
-    payloads: &[PayloadToAdd],
-) -> StoreResult<HashMap<Shared, KnownPayload>> {
-    let rows: Vec<(String, i64, i64, String)> = sql(
-        "SELECT token, workspace_id, version, json FROM shared_payloads
-         WHERE token IN list($1)",
-    )
-    .bind(tokens(payloads))
-    .all(&mut *change)
-    .await?;
-    let stored = |(token, workspace, version, json): (String, i64, i64, String)| {
-        let known = KnownPayload {
-            workspace,
-            version: version.unsigned_abs(),
-            json,
-        };
-        (token.into(), known)
-    };
-    Ok(rows.into_iter().map(stored).collect())
-}
-
-fn tokens<'a>(payloads: impl IntoIterator<Item = &'a PayloadToAdd>) -> SqlValue {
+pub(super) fn tokens<'a>(payloads: impl IntoIterator<Item = &'a PayloadToAdd>) -> SqlValue {
     let tokens = payloads.into_iter();
     SqlValue::Texts(tokens.map(|payload| payload.token.to_string()).collect())
 }
@@ -433,11 +301,11 @@ async fn replace_payloads(
 
 impl SharedEventId {
     /// As numbers with a sign, which the database knows.
-    fn columns(self) -> [i64; 2] {
+    pub(super) fn columns(self) -> [i64; 2] {
         [self.instance as i64, self.number as i64]
     }
 
-    fn of([instance, number]: [i64; 2]) -> Self {
+    pub(super) fn of([instance, number]: [i64; 2]) -> Self {
         Self {
             instance: instance as u64,
             number: number as u64,
