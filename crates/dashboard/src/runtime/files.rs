@@ -52,6 +52,7 @@ impl NewFile {
         Err(Problem::local(message).with_hint("move the older files away"))
     }
 
+    /// The current directory.
     ///
     /// # Errors
     /// When it no longer exists.
