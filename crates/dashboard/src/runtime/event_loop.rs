@@ -485,7 +485,7 @@ impl EventLoop {
                 wall: Timestamp::now(),
             };
             for effect in update(&mut self.model, now, msg) {
-                self.carry_out(effect).await;
+                self.execute(effect).await;
             }
         }
     }

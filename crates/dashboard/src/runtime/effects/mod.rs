@@ -30,7 +30,7 @@ use work::{
 const SPARE: usize = 8;
 
 impl EventLoop {
-    pub async fn carry_out(&mut self, effect: Effect) {
+    pub async fn execute(&mut self, effect: Effect) {
         match effect {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
