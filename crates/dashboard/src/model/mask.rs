@@ -161,7 +161,44 @@ impl Model {
                     run.is_masked = true;
                 }
                 Effect::Alert(alert) => mask_alert(&mask, alert),
-                _ => {}
+                // A case is masked before it is sealed, a repeated alert is masked already, and the
+                // editor does not open.
+                Effect::SealCase(_) | Effect::RetryAlert(_) | Effect::Edit(_) => {}
+                // These need the names: at the service, in the stores and at the terminal.
+                Effect::Quit
+                | Effect::Call(..)
+                | Effect::CancelCall(_)
+                | Effect::OpenUrl(_)
+                | Effect::Page(None)
+                | Effect::Suspend
+                | Effect::Redraw
+                | Effect::Connect(_)
+                | Effect::ReadImport(_)
+                | Effect::ListFolder(_)
+                | Effect::ReadReportFormats
+                | Effect::ReadKey
+                | Effect::AddToScope(_)
+                | Effect::StartService
+                | Effect::Correlate(..)
+                | Effect::View(_)
+                | Effect::SearchTexts(_)
+                | Effect::ReadFindings(..)
+                | Effect::CheckProof(_)
+                | Effect::Chain(_)
+                | Effect::ReadCaptures(..)
+                | Effect::DrawPayloadNumbers(_)
+                | Effect::BeginAlerts { .. }
+                | Effect::ClaimAlert(_)
+                | Effect::NotifyBy(_)
+                | Effect::Record(_)
+                | Effect::Remember { .. }
+                | Effect::RememberOne { .. }
+                | Effect::Plant(_)
+                | Effect::Recognize { .. }
+                | Effect::Mouse(_)
+                | Effect::NextChunk
+                | Effect::Team(_)
+                | Effect::MarkSeen { .. } => {}
             }
         }
         let before = effects.len();
