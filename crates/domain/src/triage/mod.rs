@@ -11,8 +11,8 @@
 //! their fold, and any order and repetition of the same events gives the same state.
 //!
 //! Reading order: `event`, `state` (their fold), `listed` (a finding of one scan), `identity`,
-//! `correlate` (from findings to issues, with the files of each step), `issue`, `issue_fields` (what
-//! queries read of an issue). `draft` makes the events of a decision.
+//! `correlate` (from findings to issues, with the files of each step), `issue`, `issue_fields`
+//! (what queries read of an issue). `draft` makes the events of a decision.
 
 pub mod assessment;
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //!                               every path ends in `follow_up`
 //! ```
 //!
-//! This file routes, and orders the steps at the end of a message. `keys` finds the action of a key,
-//! `mouse` that of a press, the other files hold one area each.
+//! This file routes, and orders the steps at the end of a message. `keys` finds the action of a
+//! key, `mouse` that of a press, the other files hold one area each.
 
 #[cfg(test)]
 mod actions_tests;

@@ -44,8 +44,8 @@ pub(crate) fn mark_seen(model: &mut Model, shown: Option<ShownDetail>) {
     }
 }
 
-/// Notes since when a row is looked at. A scan is seen after a second; `Model::see_finding` does the
-/// same for findings.
+/// Notes since when a row is looked at. A scan is seen after a second; `Model::see_finding` does
+/// the same for findings.
 fn look_at(model: &mut Model, pane: Pane, id: i64) {
     let now = model.now.mono;
     match model.findings.looking {
