@@ -4,7 +4,8 @@
 //! ```text
 //!   key, update of the poller, answer, timer ─► runtime ─► core::update(&mut Model, Now, Msg) ─► effects ─► runtime
 //!                                                              │ routes to
-//!        workspaces targets scans findings captures payloads reports wordlists settings     features
+//!        workspaces targets scans schedules findings chains captures payloads
+//!        reports wordlists activity plots settings                                          features
 //!                                                              │ read and change
 //!                              model    (state of all panes)        palette  ui             state, shared drawing
 //!                                       │ made of

@@ -2,7 +2,7 @@
 //! above may import it.
 //!
 //! ```text
-//!   core::update ─► Effect (a call, a copy, a file, …) ─► runtime ─► Answer
+//!   core::update ─► Effect (a call, a copy, a file, …) ─► runtime ─► CallAnswer, …
 //!   Model::plan  ─► PollPlan ─► poller ─► Update, Snapshot ─► core::update
 //! ```
 //!

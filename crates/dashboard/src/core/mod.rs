@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `update` routes messages and keys, `commands` holds the command line, `draw` puts the features
-//! on the screen. The state is in `dashboard/model`; the work on one list is in the folder of its
+//! on the screen. The state is in `model`; the work on one list is in the folder of its
 //! feature.
 //!
 //! Reading order: `msg`, `update`, `draw`, `commands`.

@@ -180,7 +180,7 @@ impl<T: Item> List<T> {
     /// Shows other rows. The selection stays on its id.
     pub fn show(&mut self, table: &Arc<Table<T>>, rows: Vec<u32>) {
         self.rows = Arc::new(rows);
-        self.settle(table);
+        self.restore_selection(table);
     }
 
     /// Whether the rows belong to this table.
@@ -189,7 +189,7 @@ impl<T: Item> List<T> {
     }
 
     /// Restores the selection after the rows or their groups changed.
-    pub(crate) fn settle(&mut self, table: &Arc<Table<T>>) {
+    pub(crate) fn restore_selection(&mut self, table: &Arc<Table<T>>) {
         self.shown = table.revision();
         let selected = self.selected_row();
         let mut pending = self

@@ -390,7 +390,7 @@ impl Model {
         self.follow_view();
         let table = self.data.findings.value();
         if let Some(table) = table.filter(|table| self.lists.findings.shows(table)) {
-            self.lists.findings.settle(&Arc::clone(table));
+            self.lists.findings.restore_selection(&Arc::clone(table));
         }
     }
 

@@ -26,6 +26,16 @@ impl Model {
         self.check_form();
     }
 
+    /// Passes the refused report formats on to the open forms.
+    pub(crate) fn pass_on_refused_formats(&mut self) {
+        let modals = self.overlay.modals.iter_mut();
+        for form in modals.filter_map(Modal::try_as_form_mut) {
+            form.subject
+                .refused_formats
+                .clone_from(&self.calls.refused_formats);
+        }
+    }
+
     /// Checks the form that has the keys and marks its invalid fields. Returns whether it can be
     /// sent.
     pub(crate) fn check_form(&mut self) -> bool {

@@ -140,30 +140,9 @@ impl Model {
                 format!("URL not copied: a masked URL records nothing{MASK_OFF}"),
             );
         }
-        for effect in effects.iter_mut() {
-            match effect {
-                Effect::Copy { what, text, .. } => {
-                    *text = mask.text(text).into_owned();
-                    *what = format!("masked {what}");
-                }
-                Effect::Page(Some(text)) => *text = mask.text(text).into_owned(),
-                Effect::Save { content, .. } => *content = mask.bytes(content).into(),
-                Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
-                Effect::Export(exported) | Effect::PreviewReport(exported) => {
-                    exported.mask = Some(mask.clone());
-                }
-                Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
-                Effect::Run(run) => {
-                    run.variables
-                        .iter_mut()
-                        .for_each(|(_, value)| *value = mask.text(value).into_owned());
-                    run.input = mask.text(&run.input).into_owned();
-                    run.is_masked = true;
-                }
-                Effect::Alert(alert) => mask_alert(&mask, alert),
-                _ => {}
-            }
-        }
+        effects
+            .iter_mut()
+            .for_each(|effect| mask_effect(&mask, effect));
         let before = effects.len();
         effects.retain(|effect| !matches!(effect, Effect::Edit(_)));
         if effects.len() < before {
@@ -172,6 +151,69 @@ impl Model {
                 format!("$EDITOR would reveal masked names{MASK_OFF}"),
             );
         }
+    }
+}
+
+/// Masks what leaves the dashboard by an effect.
+fn mask_effect(mask: &Mask, effect: &mut Effect) {
+    match effect {
+        Effect::Copy { what, text, .. } => {
+            *text = mask.text(text).into_owned();
+            *what = format!("masked {what}");
+        }
+        Effect::Page(Some(text)) => *text = mask.text(text).into_owned(),
+        Effect::Save { content, .. } => *content = mask.bytes(content).into(),
+        Effect::SaveBody { mask: own, .. } => *own = Some(mask.clone()),
+        Effect::Export(exported) | Effect::PreviewReport(exported) => {
+            exported.mask = Some(mask.clone());
+        }
+        Effect::ExportCaptures(exported) => exported.mask = Some(mask.clone()),
+        Effect::Run(run) => {
+            run.variables
+                .iter_mut()
+                .for_each(|(_, value)| *value = mask.text(value).into_owned());
+            run.input = mask.text(&run.input).into_owned();
+            run.is_masked = true;
+        }
+        Effect::Alert(alert) => mask_alert(mask, alert),
+        // A case is masked before it is sealed, a repeated alert is masked already, and the
+        // editor does not open.
+        Effect::SealCase(_) | Effect::RetryAlert(_) | Effect::Edit(_) => {}
+        // These need the names: at the service, in the stores and at the terminal.
+        Effect::Quit
+        | Effect::Call(..)
+        | Effect::CancelCall(_)
+        | Effect::OpenUrl(_)
+        | Effect::Page(None)
+        | Effect::Suspend
+        | Effect::Redraw
+        | Effect::Connect(_)
+        | Effect::ReadImport(_)
+        | Effect::ListFolder(_)
+        | Effect::ReadReportFormats
+        | Effect::ReadKey
+        | Effect::AddToScope(_)
+        | Effect::StartService
+        | Effect::Correlate(..)
+        | Effect::View(_)
+        | Effect::SearchTexts(_)
+        | Effect::ReadFindings(..)
+        | Effect::CheckProof(_)
+        | Effect::Chain(_)
+        | Effect::ReadCaptures(..)
+        | Effect::DrawPayloadNumbers(_)
+        | Effect::BeginAlerts { .. }
+        | Effect::ClaimAlert(_)
+        | Effect::NotifyBy(_)
+        | Effect::Record(_)
+        | Effect::Remember { .. }
+        | Effect::RememberOne { .. }
+        | Effect::Plant(_)
+        | Effect::Recognize { .. }
+        | Effect::Mouse(_)
+        | Effect::NextChunk
+        | Effect::Team(_)
+        | Effect::MarkSeen { .. } => {}
     }
 }
 

@@ -44,10 +44,10 @@ pub mod rows;
 pub mod seen;
 pub mod settings;
 pub mod sources;
+pub mod stored_view;
 pub mod tabs;
 pub mod team;
 pub mod texts;
-pub mod view_state;
 
 pub use decisions::UNDOES;
 pub use detail_delay::DetailDelay;

@@ -6,6 +6,9 @@ use crate::model::{CommandLine, Modal, Model, TextBox};
 use crate::prompts::{Prompt, PromptAnswer};
 use crate::text::TextInput;
 
+/// The beginning of the notice while an export is written.
+const SAVING: &str = "saving ";
+
 impl Model {
     /// Opens the command line with a text. The core looks up the completions.
     pub(crate) fn open_command_line(&mut self, text: &str) {
@@ -35,6 +38,23 @@ impl Model {
         let step = self.keyboard.keymap.step(&self.contexts(), &[], key);
         key.typed()
             .filter(|letter| !letter.is_whitespace() && matches!(step, KeyStep::Unknown))
+    }
+
+    /// Shows a notice.
+    pub(crate) fn notify(&mut self, tone: Tone, text: impl Into<String>) {
+        self.overlay.notices.notify(self.now.mono, tone, text);
+    }
+
+    /// Shows that an export is written, which may take seconds, until it is saved.
+    pub(crate) fn notify_saving(&mut self, name: &str) {
+        let text = format!("{SAVING}{name}");
+        let notices = &mut self.overlay.notices;
+        notices.notify_until_seen(self.now.mono, Tone::Plain, text);
+    }
+
+    /// Removes the notice of an export that ended.
+    pub(crate) fn remove_saving(&mut self) {
+        self.overlay.notices.remove_starting(&[SAVING]);
     }
 
     /// Notifies that an action has no effect in the focused pane.

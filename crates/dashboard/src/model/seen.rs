@@ -28,6 +28,17 @@ impl Model {
             .then(|| (issue.key(), since + SEEN_AFTER))
     }
 
+    /// When the shown detail will count as seen, if it does not yet.
+    pub(crate) fn seen_at(&self) -> Option<Duration> {
+        if let Some((_, at)) = self.unread_on_screen() {
+            return Some(at).filter(|&at| at > self.now.mono);
+        }
+        let (pane, _, since) = self.findings.looking?;
+        (pane == Pane::Scans)
+            .then_some(since + SEEN_AFTER)
+            .filter(|&at| at > self.now.mono)
+    }
+
     /// Marks the finding on the screen as seen after a second.
     pub(crate) fn see_finding(&mut self, effects: &mut Vec<Effect>) {
         if let Some((key, at)) = self.unread_on_screen()

@@ -152,7 +152,7 @@ fn payload_request(model: &Model, form: UrlForm) -> Result<PayloadRequest, Strin
 }
 
 /// Removes the notice about a refused payload when it would no longer be refused for this reason.
-pub(crate) fn settle(model: &mut Model) {
+pub(crate) fn remove_old_refusal(model: &mut Model) {
     let refused = model
         .overlay
         .notices

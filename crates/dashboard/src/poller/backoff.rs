@@ -4,7 +4,7 @@
 //! A failed request is never forgotten: what it reads is on the screen or decides later requests.
 //! Jitter spreads the attempts of several failing resources, and of many dashboards.
 //!
-//! How long a 429 or 503 asks to wait is read in `client/budget.rs`; the second attempt of one call
+//! How long a 429 asks to wait is read in `client/clock.rs`; the second attempt of one call
 //! is in `client/exchange.rs`.
 
 use crate::poller::FetchSlot;

@@ -10,8 +10,8 @@
 //! A part has half as many findings as are loaded, because each part rebuilds the tables.
 
 use crate::base::UnreadScans;
-use crate::poller::ChangedScans;
-use crate::poller::changed_scans::Mark;
+use crate::poller::MovedScans;
+use crate::poller::moved_scans::Mark;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::ListedFinding;
@@ -50,7 +50,7 @@ struct RefusedList {
     scans: BTreeSet<ScanId>,
 }
 
-impl ChangedScans {
+impl MovedScans {
     /// Whether findings are read scan by scan.
     pub fn is_by_scan(&self) -> bool {
         self.by_scan.is_some()

@@ -77,42 +77,6 @@ pub(crate) async fn make(
     })
 }
 
-/// Writes a file into the current directory, or into the directory of a typed path.
-///
-/// # Errors
-/// When the directory takes no files.
-pub fn save(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
-    let (directory, name) = place_of(name)?;
-    NewFile::create(&directory, name)?.write(content)
-}
-
-/// Directory and name of a typed path.
-fn place_of(path: &str) -> Result<(std::path::PathBuf, &str), Problem> {
-    let here = NewFile::here()?;
-    Ok(match path.rsplit_once('/') {
-        Some((directory, name)) => (here.join(format!("{directory}/")), name),
-        None => (here, path),
-    })
-}
-
-/// Checks that [`save`] can write a file of this name.
-///
-/// # Errors
-/// When the directory takes no files.
-pub fn can_save(name: &str) -> Result<(), Problem> {
-    place_of(name)
-        .and_then(|(directory, name)| NewFile::create(&directory, name))
-        .map(drop)
-}
-
-/// As [`save`], unless a file with this name and content exists.
-///
-/// # Errors
-/// When the directory takes no files.
-pub fn save_once(name: &str, content: &[u8]) -> Result<std::path::PathBuf, Problem> {
-    files::write_once(&NewFile::here()?, name, content)
-}
-
 /// Starts a scan of single tests, or of all where the service has no such selection, or does not
 /// know one of the tests: another service may refuse parameters that it does not know.
 async fn start_scan(client: &Client, new: &NewScan) -> ClientResult<ScanCreated> {
@@ -184,7 +148,7 @@ async fn download_wordlist(
 ) -> Result<CallAnswer, Problem> {
     let words = client.wordlist_contents(id).await?;
     let name = format!("{}.txt", name.strip_suffix(".txt").unwrap_or(name));
-    let path = save(&text::file_name(&name), words.as_bytes())?;
+    let path = files::save(&text::file_name(&name), words.as_bytes())?;
     Ok(CallAnswer::Saved(path))
 }
 
@@ -220,25 +184,5 @@ mod tests {
         let expected = Some(serde_json::json!({"scan_type": "light"}));
         assert_eq!((whole.tool_id, whole.tool_params), (170, expected));
         assert!(of_all_tests(&scan(None)).is_none());
-    }
-
-    #[test]
-    fn typed_path_is_directory_of_saved_file() {
-        let temp = tempfile::tempdir().unwrap();
-        let named = |name: &str| format!("{}/{name}", temp.path().display());
-        assert_eq!(
-            save(&named("hits.csv"), b"1").unwrap(),
-            temp.path().join("hits.csv")
-        );
-        assert!(can_save(&named("new.txt")).is_ok() && !temp.path().join("new.txt").exists());
-        assert!(can_save(&named("none/new.txt")).is_err());
-        let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
-        assert!(
-            refused
-                .hint
-                .is_some_and(|hint| hint.contains("create the directory")),
-            "{}",
-            refused.message
-        );
     }
 }

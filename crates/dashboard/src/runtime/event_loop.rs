@@ -343,17 +343,7 @@ impl EventLoop {
                     backend.archive.take(logger, at, new);
                 }
             }
-            Inbound::Update(update) => {
-                if let Some(cache) = self
-                    .backend
-                    .as_ref()
-                    .and_then(|backend| backend.cache.as_ref())
-                {
-                    cache.keep(&update, &self.model);
-                }
-                self.note_address();
-                self.queue.push_back(Msg::Update(update));
-            }
+            Inbound::Update(update) => self.take_update(update),
             Inbound::Answer(TaskReport::Msg(msg)) => self.queue.push_back(*msg),
             Inbound::Answer(TaskReport::Connected(mut connected)) => {
                 self.use_session(&mut connected);
@@ -361,17 +351,7 @@ impl EventLoop {
                     .push_back(Msg::Connected(Ok(connected.session.clone())));
                 self.take_service(*connected);
             }
-            Inbound::Calls => {
-                self.calls_read = Instant::now();
-                if let Some(client) = self
-                    .backend
-                    .as_ref()
-                    .and_then(|backend| backend.client.as_ref())
-                {
-                    self.queue
-                        .push_back(Msg::Calls(Box::new(activity::recorded(client))));
-                }
-            }
+            Inbound::Calls => self.take_calls(),
             Inbound::Wake => {
                 self.woken = Some(Instant::now());
                 let reason = self.model.next_wake().map(|(_, reason)| reason);
@@ -382,6 +362,24 @@ impl EventLoop {
             Inbound::Shutdown => self.left = Some(None),
         }
         self.work_off().await;
+    }
+
+    fn take_update(&mut self, update: Update) {
+        let backend = self.backend.as_ref();
+        if let Some(cache) = backend.and_then(|backend| backend.cache.as_ref()) {
+            cache.keep(&update, &self.model);
+        }
+        self.note_address();
+        self.queue.push_back(Msg::Update(update));
+    }
+
+    fn take_calls(&mut self) {
+        self.calls_read = Instant::now();
+        let backend = self.backend.as_ref();
+        if let Some(client) = backend.and_then(|backend| backend.client.as_ref()) {
+            let recorded = activity::recorded(client);
+            self.queue.push_back(Msg::Calls(Box::new(recorded)));
+        }
     }
 
     /// Notes the address of a local service that has started elsewhere, as shown in copies.
@@ -485,7 +483,7 @@ impl EventLoop {
                 wall: Timestamp::now(),
             };
             for effect in update(&mut self.model, now, msg) {
-                self.carry_out(effect).await;
+                self.execute(effect).await;
             }
         }
     }

@@ -52,6 +52,7 @@ impl NewFile {
         Err(Problem::local(message).with_hint("move the older files away"))
     }
 
+    /// The current directory.
     ///
     /// # Errors
     /// When it no longer exists.
@@ -93,6 +94,42 @@ impl NewFile {
         let _ = self.path.keep();
         path
     }
+}
+
+/// Writes a file into the current directory, or into the directory of a typed path.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save(name: &str, content: &[u8]) -> Result<PathBuf, Problem> {
+    let (directory, name) = place_of(name)?;
+    NewFile::create(&directory, name)?.write(content)
+}
+
+/// Directory and name of a typed path.
+fn place_of(path: &str) -> Result<(PathBuf, &str), Problem> {
+    let here = NewFile::here()?;
+    Ok(match path.rsplit_once('/') {
+        Some((directory, name)) => (here.join(format!("{directory}/")), name),
+        None => (here, path),
+    })
+}
+
+/// Checks that [`save`] can write a file of this name.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn can_save(name: &str) -> Result<(), Problem> {
+    place_of(name)
+        .and_then(|(directory, name)| NewFile::create(&directory, name))
+        .map(drop)
+}
+
+/// As [`save`], unless a file with this name and content exists.
+///
+/// # Errors
+/// When the directory takes no files.
+pub fn save_once(name: &str, content: &[u8]) -> Result<PathBuf, Problem> {
+    write_once(&NewFile::here()?, name, content)
 }
 
 /// Writes a file into a directory, unless a file with this name and content exists.
@@ -185,5 +222,25 @@ mod tests {
         std::fs::write(home.path().join("file"), "").unwrap();
         let problem = NewFile::create(&home.path().join("file"), "a").unwrap_err();
         assert!(problem.message.contains("not written") && problem.hint.is_some());
+    }
+
+    #[test]
+    fn typed_path_is_directory_of_saved_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let named = |name: &str| format!("{}/{name}", temp.path().display());
+        assert_eq!(
+            save(&named("hits.csv"), b"1").unwrap(),
+            temp.path().join("hits.csv")
+        );
+        assert!(can_save(&named("new.txt")).is_ok() && !temp.path().join("new.txt").exists());
+        assert!(can_save(&named("none/new.txt")).is_err());
+        let refused = save(&named("none/hits.csv"), b"1").unwrap_err();
+        assert!(
+            refused
+                .hint
+                .is_some_and(|hint| hint.contains("create the directory")),
+            "{}",
+            refused.message
+        );
     }
 }

@@ -118,7 +118,7 @@ async fn run(
                     Some(DecisionRequest::ReadOthers) => {
                         report_others(&mut store, instance, &report).await
                     }
-                    Some(request) => carry_out(&mut store, &request, &report).await,
+                    Some(request) => execute(&mut store, &request, &report).await,
                     None => return store.close().await,
                 },
                 () = others.tick() => match store.has_become_writable() {
@@ -151,7 +151,7 @@ async fn report_others(
 
 /// Executes a request. While the disk is full or the file is locked, it is tried again: later
 /// requests must not overtake it.
-async fn carry_out(
+async fn execute(
     store: &mut Store,
     request: &DecisionRequest,
     report: &(impl Fn(TriageNews) + Send),

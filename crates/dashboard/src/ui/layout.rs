@@ -10,8 +10,8 @@
 //!                                                  footer
 //! ```
 //!
-//! Reports and wordlists are full views: in the wide layout they replace findings, scans and
-//! captures.
+//! Full views, such as reports (`Pane::is_full_view`), replace findings, scans and captures in the
+//! wide layout.
 
 use crate::base::{
     Axis, CellArea, Divider, Focus, Layout, Pane, PaneSizes, PlacedDivider, Size, SlotPart,

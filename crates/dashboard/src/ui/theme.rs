@@ -1,10 +1,11 @@
 //! Every colour and every glyph of the screen, by meaning.
 //!
-//! Colours are the sixteen colours of the terminal on its background. No fact is shown by colour
-//! alone. *Mono* (`NO_COLOR`, dumb terminals) uses bold, dim, underline and reverse instead. The
-//! risk colours differ in hue and in lightness, so that readers with red-green colour blindness can
-//! distinguish them. Glyphs are one column wide, with an ASCII set for terminals that cannot draw
-//! some of them.
+//! The built-in schemes use the sixteen colours of the terminal on its background, and some of the
+//! 256 where those have too little contrast; a theme file changes any of them. No fact is shown by
+//! colour alone. *Mono* (`NO_COLOR`, dumb terminals) uses bold, dim, underline and reverse instead.
+//! The risk colours differ in hue and in lightness, so that readers with red-green colour blindness
+//! can distinguish them. Glyphs are one column wide, with an ASCII set for terminals that cannot
+//! draw some of them.
 
 pub use crate::base::Scheme;
 use crate::base::own_theme::luminance;

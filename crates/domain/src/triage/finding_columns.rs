@@ -1,5 +1,6 @@
-//! Findings with everything that their columns need, so that columns are built without the state of
-//! the dashboard.
+//! Findings with everything that the columns of a query need ([`Column`]: the values of one field),
+//! so that they are built without the state of the dashboard. The columns on the screen are another
+//! thing: `table/columns.rs` has their titles.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::query::{Column, ColumnBuilder, Field, QueryKind, RowSet, RowSource};
 use crate::table::{Row, Table};
 use scandeck_wire::contract::{Scan, Target, Workspace};
 
-/// The inputs of the columns of findings. All of them are shared.
+/// The inputs of the query columns of findings. All of them are shared.
 #[derive(Clone, Debug, Default)]
 pub struct FindingColumns {
     /// The findings.

@@ -1,4 +1,5 @@
-//! Fields of findings of a single scan. Fields of decisions are in `triage`.
+//! The query fields of a finding of one scan. Those of an issue with its decisions are in
+//! `issue_fields`.
 
 use super::listed::{FindingTexts, ListedFinding};
 use crate::query::{ColumnBuilder, Field, Flag, QueryKind};

@@ -9,6 +9,10 @@
 //!
 //! The module is pure (no I/O, no clock) except for `store`. Events are append-only; the state is
 //! their fold, and any order and repetition of the same events gives the same state.
+//!
+//! Reading order: `event`, `state` (their fold), `listed` (a finding of one scan), `identity`,
+//! `correlate` (from findings to issues, with the files of each step), `issue`, `issue_fields`
+//! (what queries read of an issue). `draft` makes the events of a decision.
 
 pub mod assessment;
 #[cfg(test)]
@@ -34,6 +38,7 @@ mod finding_state;
 pub mod identity;
 mod imported;
 pub mod issue;
+mod issue_fields;
 pub mod jsonl;
 mod linked;
 mod list_context;
@@ -47,7 +52,6 @@ mod presence_tests;
 mod query_tests;
 mod record;
 pub mod retest;
-mod row;
 mod rules;
 mod scan_index;
 pub mod settings;
@@ -81,8 +85,8 @@ pub use event::{
     Baseline, Change, Decision, Event, EventId, EventWriter, Identity, Sighting, Subject,
 };
 pub use issue::{Assessment, Assessments, Issue, IssueId};
+pub use issue_fields::AssessedFinding;
 pub use presence::{ComparedScans, PresenceResult, ReadTimes};
-pub use row::AssessedFinding;
 pub use state::{FindingState, ManualFindingState, RuleState, Touched, TriageState};
 pub use timeline::{ScanSighting, TimelineEntry};
 pub use weakness::WeaknessKey;

@@ -6,7 +6,7 @@
 //!     running, not read yet, of other single tests ─► skipped
 //!     finished, covers what the last that saw it did ─► absent
 //!     failed, stopped, other parameters, fewer tests, incomplete tests ─► not retested, with the reason
-//!     saw it ─► against the finished one before with the same parameters: new, unchanged, updated, reappeared
+//!     saw it ─► against the finished one before with the same parameters: new, unchanged, changed, reappeared
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -17,10 +17,10 @@ use super::{HeadlessSession, PrintTable, ServiceArgs, chain};
 use crate::cli::error::CliError;
 use scandeck_client::{Download, ReportFile};
 use scandeck_dashboard::runtime::NewFile;
-use scandeck_domain::export::ExportFormat;
+use scandeck_domain::export::{ExportFormat, ExportRow};
 use scandeck_domain::query::{Query, QueryKind};
 use scandeck_domain::table::columns::report;
-use scandeck_report::ChapterKind;
+use scandeck_report::{ChapterKind, ReportScan};
 use scandeck_wire::contract::{
     FindingId, GroupBy, NewReport, Report, ReportFilters, ReportFormat, ReportId, ReportSource,
     ReportStatus, ScanId,
@@ -218,38 +218,19 @@ fn new_report(create: CreateArgs) -> anyhow::Result<NewReport> {
 
 /// Writes a report with decisions.
 async fn write(session: &HeadlessSession, create: &CreateArgs) -> anyhow::Result<()> {
-    let of_service = [
-        ("--filter", !create.filter.is_empty()),
-        ("--webhook-url", create.webhook_url.is_some()),
-    ];
-    if let Some((option, _)) = of_service.iter().find(|(_, is_given)| *is_given) {
-        let message =
-            format!("{option} is for reports of the service; this machine makes this one");
-        let hint = "use --verdicts, --include and --exclude, or remove the report options";
-        return Err(CliError::usage(message, hint).into());
-    }
+    refuse_options_of_service(create)?;
     let format = ExportFormat::from_name(create.format.as_str())
         .map_err(|problem| CliError::usage(problem, "choose another --format"))?;
     create.report.check(format)?;
     let query = create.query()?;
     let all = FindingRows::load(session).await?;
     let rows = all.matching(&query);
-    let found_by: BTreeSet<ScanId> = match create.scan.is_empty() {
-        true => rows.iter().filter_map(|row| row.issue.task_id()).collect(),
-        false => create.scan.iter().copied().collect(),
-    };
     let is_found = |id: &&FindingId| rows.iter().any(|row| is_named(row, &id.to_string()));
     if let Some(missing) = create.finding.iter().find(|id| !is_found(id)) {
         return Err(not_found(&missing.to_string()).into());
     }
-    let mut scans = all.report_scans();
-    scans.retain(|scanned| found_by.contains(&scanned.scan.id));
+    let scans = scans_of_report(create, &all, &rows)?;
     let targets: BTreeSet<String> = scans.iter().map(|scanned| scanned.target.clone()).collect();
-    let is_listed = |id: &&ScanId| scans.iter().any(|scanned| scanned.scan.id == **id);
-    if let Some(missing) = create.scan.iter().find(|id| !is_listed(id)) {
-        let hint = "`scandeck scans list` lists scans";
-        return Err(CliError::new(format!("scan {missing} not found"), hint).into());
-    }
     let mut frame = create
         .report
         .frame(format, targets.into_iter().collect(), scans)?;
@@ -270,6 +251,41 @@ async fn write(session: &HeadlessSession, create: &CreateArgs) -> anyhow::Result
         file.contents()
     );
     session.out.line(&path)
+}
+
+fn refuse_options_of_service(create: &CreateArgs) -> Result<(), CliError> {
+    let of_service = [
+        ("--filter", !create.filter.is_empty()),
+        ("--webhook-url", create.webhook_url.is_some()),
+    ];
+    let Some((option, _)) = of_service.iter().find(|(_, is_given)| *is_given) else {
+        return Ok(());
+    };
+    let message = format!("{option} is for reports of the service; this machine makes this one");
+    let hint = "use --verdicts, --include and --exclude, or remove the report options";
+    Err(CliError::usage(message, hint))
+}
+
+/// The named scans, or those that found the findings of the report.
+fn scans_of_report(
+    create: &CreateArgs,
+    all: &FindingRows,
+    rows: &[ExportRow],
+) -> Result<Vec<ReportScan>, CliError> {
+    let found_by: BTreeSet<ScanId> = match create.scan.is_empty() {
+        true => rows.iter().filter_map(|row| row.issue.task_id()).collect(),
+        false => create.scan.iter().copied().collect(),
+    };
+    let mut scans = all.report_scans();
+    scans.retain(|scanned| found_by.contains(&scanned.scan.id));
+    let is_listed = |id: &&ScanId| scans.iter().any(|scanned| scanned.scan.id == **id);
+    match create.scan.iter().find(|id| !is_listed(id)) {
+        Some(missing) => {
+            let hint = "`scandeck scans list` lists scans";
+            Err(CliError::new(format!("scan {missing} not found"), hint))
+        }
+        None => Ok(scans),
+    }
 }
 
 /// The default filters with the given changes; `None` without changes.

@@ -92,7 +92,7 @@ fn line(model: &mut Model) -> Option<&mut Box<CommandLine>> {
 }
 
 /// Parses a line that was just opened.
-pub(crate) fn settle(model: &mut Model) {
+pub(crate) fn parse_opened(model: &mut Model) {
     if matches!(model.overlay.modals.last(), Some(Modal::Command(line)) if !line.is_read) {
         parse(model);
     }

@@ -134,7 +134,6 @@ fn handle_app(model: &mut Model, action: AppAction, effects: &mut Vec<Effect>) {
             });
         }
         AppAction::Commands => model.open_command_line(""),
-        // `keys` handles them before.
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results of effects: calls, copies, files, the editor, the first-start choice.
 
-use crate::base::{CallAnswer, CopyFailed, Effect, Session, Ticket, Tone};
+use crate::base::{CallAnswer, CopyFailed, Effect, Pane, SavedExport, Session, Ticket, Tone};
 use crate::data::Team;
 use crate::findings::proof::keys as proof;
 use crate::model::{Modal, Model};
@@ -65,6 +65,28 @@ pub(crate) fn handle_saved(
             model.notify(Tone::Bad, format!("{problem}{hint}"));
         }
     }
+}
+
+/// An export was written, or not.
+pub(crate) fn handle_exported(
+    model: &mut Model,
+    result: Result<SavedExport, Problem>,
+    effects: &mut Vec<Effect>,
+) {
+    model.remove_saving();
+    match result {
+        Ok(saved) => notify_exported(model, &saved),
+        Err(problem) => handle_saved(model, Err(problem), effects),
+    }
+}
+
+fn notify_exported(model: &mut Model, saved: &SavedExport) {
+    let is_listed = model.navigation.focus.pane != Pane::Reports;
+    let unlisted = if is_listed { "" } else { " · not listed here" };
+    let masked = if saved.is_masked { " · masked" } else { "" };
+    let (contents, path) = (&saved.contents, saved.path.display());
+    let text = format!("{contents} saved to {path}{masked}{unlisted}");
+    model.notify(Tone::Good, text);
 }
 
 /// $EDITOR was closed.

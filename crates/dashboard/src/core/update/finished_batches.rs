@@ -50,16 +50,7 @@ impl Model {
                 .refused_formats
                 .extend(formats.map(|format| (format, message_of(problem))));
         }
-        for form in self
-            .overlay
-            .modals
-            .iter_mut()
-            .filter_map(Modal::try_as_form_mut)
-        {
-            form.subject
-                .refused_formats
-                .clone_from(&self.calls.refused_formats);
-        }
+        self.pass_on_refused_formats();
         lists.sort();
         lists.dedup();
         lists

@@ -250,15 +250,6 @@ pub(crate) fn handle_report_formats(model: &mut Model, formats: &BTreeSet<String
         )
     });
     model.calls.refused_formats.extend(refused);
-    for form in model
-        .overlay
-        .modals
-        .iter_mut()
-        .filter_map(Modal::try_as_form_mut)
-    {
-        form.subject
-            .refused_formats
-            .clone_from(&model.calls.refused_formats);
-    }
+    model.pass_on_refused_formats();
     model.check_form();
 }

@@ -31,35 +31,42 @@ pub(crate) fn handle_key(model: &mut Model, event: KeyEvent, effects: &mut Vec<E
 }
 
 fn route(model: &mut Model, key: KeyChord, event: KeyEvent, effects: &mut Vec<Effect>) {
-    // These also work while something is typed, unless their key types a character.
-    let anywhere = model
-        .keyboard
-        .keymap
-        .action(&[Context::Everywhere], key)
-        .filter(|_| key.typed().is_none());
-    let anywhere = if key == KeyChord::ctrl('c') {
-        Some(Action::Terminal(TerminalAction::Cancel))
-    } else {
-        anywhere
-    };
-    if let Some(Action::Terminal(action)) = anywhere {
+    if let Some(action) = terminal_action(model, key) {
         return handle_terminal(model, action, effects);
     }
     let typed = std::mem::take(&mut model.keyboard.typed);
-    let typed = if model.overlay.modals.is_empty() {
-        typed
-    } else {
-        Vec::new()
+    // A modal has no part in a sequence that was begun before it.
+    let begun = match model.overlay.modals.is_empty() {
+        true => typed,
+        false => Vec::new(),
     };
-    let action = match model.keyboard.keymap.step(&model.contexts(), &typed, key) {
-        KeyStep::Action(action) => Some(action),
-        KeyStep::Partial => {
-            model.keyboard.typed = [typed, vec![key]].concat();
-            return;
-        }
-        KeyStep::Unknown if typed.is_empty() => None,
-        KeyStep::Unknown => return unknown_sequence(model, &typed, key),
-    };
+    match model.keyboard.keymap.step(&model.contexts(), &begun, key) {
+        KeyStep::Action(action) => handle_layer(model, event, Some(action), effects),
+        KeyStep::Partial => model.keyboard.typed = [begun, vec![key]].concat(),
+        KeyStep::Unknown if begun.is_empty() => handle_layer(model, event, None, effects),
+        KeyStep::Unknown => unknown_sequence(model, &begun, key),
+    }
+}
+
+/// The action of a key that types no character, where it also works while something is typed.
+fn terminal_action(model: &Model, key: KeyChord) -> Option<TerminalAction> {
+    if key == KeyChord::ctrl('c') {
+        return Some(TerminalAction::Cancel);
+    }
+    let action = model.keyboard.keymap.action(&[Context::Everywhere], key);
+    action
+        .filter(|_| key.typed().is_none())
+        .and_then(Action::try_as_terminal)
+}
+
+/// Passes a key to the layer that has the keys: the top modal, or the focused pane.
+fn handle_layer(
+    model: &mut Model,
+    event: KeyEvent,
+    action: Option<Action>,
+    effects: &mut Vec<Effect>,
+) {
+    let key = KeyChord::from(event);
     let edit = action.and_then(Action::try_as_edit);
     match model.overlay.modals.last_mut() {
         Some(Modal::Prompt(_)) => prompts::handle_key(model, key, event, edit, effects),

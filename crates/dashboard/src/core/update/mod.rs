@@ -5,11 +5,11 @@
 //!   Msg ─┬─► keys ─► modal, or actions ─► feature, or a file of this folder (lines, forms, copies, groups, …)
 //!        ├─► poll_updates, cached  data of the poller and of the cache
 //!        └─► answers            results of effects
-//!                               every path ends in `settle`
+//!                               every path ends in `follow_up`
 //! ```
 //!
-//! This file only routes. `keys` finds the action of a key, `mouse` that of a press, the other
-//! files hold one area each.
+//! This file routes, and orders the steps at the end of a message. `keys` finds the action of a
+//! key, `mouse` that of a press, the other files hold one area each.
 
 #[cfg(test)]
 mod actions_tests;
@@ -62,19 +62,17 @@ pub mod live_settings;
 pub mod mouse;
 pub mod navigation;
 pub mod objects;
+pub mod on_screen;
 pub mod poll_updates;
 pub mod prompts;
 pub mod setup;
 pub mod steps;
 
-use crate::base::{Effect, Layout, Now, Pane, RowRef, SavedExport, Tab, Tone};
+use crate::base::{Effect, Now, RowRef, Tone};
 use crate::core::{Msg, commands};
-use crate::model::{Modal, Model, SEEN_AFTER};
-use crate::text::DetailSubject;
+use crate::model::Model;
 use crate::{activity, chains, findings, payloads, scans};
-use scandeck_domain::problem::Problem;
-use scandeck_wire::contract::{Scan, ScanId, Shared};
-use std::time::Duration;
+use scandeck_wire::contract::Shared;
 
 /// Handles a message: changes the model and returns the requests to the outside.
 pub fn update(model: &mut Model, now: Now, msg: Msg) -> Vec<Effect> {
@@ -114,9 +112,12 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.refresh();
     // The selection is that of the new rows: a row that came under the cursor starts the guard.
     findings::decide::keys::guard(model, before.rows, before.by_hand);
-    commands::settle(model);
-    payloads::keys::settle(model);
-    settle(model, before.by_hand);
+    commands::parse_opened(model);
+    payloads::keys::remove_old_refusal(model);
+    model.overlay.notices.expire(model.now.mono);
+    let shown = on_screen::follow_detail(model, before.by_hand);
+    findings::review::refresh_or_pause(model);
+    on_screen::mark_seen(model, shown);
     // A scan may be stalled by now, and another detail may be shown.
     model.refresh();
     // An alert or a seen finding may be due at the new state of scans and rows.
@@ -176,7 +177,7 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
         Msg::Paged(Ok(())) => {}
         Msg::Paged(Err(problem)) => model.notify_problem("pager failed", &problem),
         Msg::Saved(result) => answers::handle_saved(model, result, effects),
-        Msg::Exported(result) => handle_exported(model, result, effects),
+        Msg::Exported(result) => answers::handle_exported(model, result, effects),
         Msg::BodySaved { sent, saved } => copies::handle_body_saved(model, &sent, saved, effects),
         Msg::Connected(result) => answers::handle_connected(model, result),
         Msg::ReportFormats(formats) => forms::handle_report_formats(model, &formats),
@@ -228,132 +229,5 @@ fn handle(model: &mut Model, msg: Msg, effects: &mut Vec<Effect>) {
             problem,
         } => captures_read::handle_captures_read(model, purpose, captures, problem, effects),
         Msg::Wake => {}
-    }
-}
-
-/// The beginning of the notice while an export is written.
-const SAVING: &str = "saving ";
-
-fn handle_exported(
-    model: &mut Model,
-    result: Result<SavedExport, Problem>,
-    effects: &mut Vec<Effect>,
-) {
-    model.overlay.notices.remove_starting(&[SAVING]);
-    match result {
-        Ok(saved) => notify_exported(model, &saved),
-        Err(problem) => answers::handle_saved(model, Err(problem), effects),
-    }
-}
-
-fn notify_exported(model: &mut Model, saved: &SavedExport) {
-    let is_listed = model.navigation.focus.pane != Pane::Reports;
-    let unlisted = if is_listed { "" } else { " · not listed here" };
-    let masked = if saved.is_masked { " · masked" } else { "" };
-    let (contents, path) = (&saved.contents, saved.path.display());
-    let text = format!("{contents} saved to {path}{masked}{unlisted}");
-    model.notify(Tone::Good, text);
-}
-
-/// The end of every message: removes expired notices, resets the scroll position of another detail,
-/// and marks shown rows as seen.
-fn settle(model: &mut Model, by_hand: bool) {
-    let now = model.now.mono;
-    model.overlay.notices.expire(now);
-    let shown = model.shown_detail();
-    if model.navigation.focus.in_detail && shown.is_none() {
-        model.navigation.focus.in_detail = false;
-    }
-    let is_raw_log = matches!(shown, Some((Pane::Scans, _, Tab::Raw)));
-    let grows = is_raw_log
-        && model
-            .selected_item::<Scan>()
-            .is_some_and(|scan| scan.is_active());
-    model.detail.belong_to(shown, grows);
-    let beside = shown.filter(|_| !model.navigation.focus.in_detail);
-    model.screen.detail.settle(now, by_hand, beside);
-    findings::review::settle(model);
-    let covered = model
-        .overlay
-        .modals
-        .iter()
-        .any(|modal| !matches!(modal, Modal::Line(_) | Modal::Command(_)));
-    match shown.filter(|_| !covered) {
-        Some((pane, DetailSubject::Row(RowRef::Item(id)), _)) => match model.findings.looking {
-            Some((was_pane, was_id, since)) if (was_pane, was_id) == (pane, id) => {
-                if pane == Pane::Scans && now >= since + SEEN_AFTER {
-                    model.scans.progress.see(ScanId(id));
-                }
-            }
-            _ => model.findings.looking = Some((pane, id, now)),
-        },
-        Some((_, DetailSubject::Row(RowRef::Group(_)) | DetailSubject::ReviewSummary, _))
-        | None => {
-            model.findings.looking = None;
-        }
-    }
-    model.tally_scans();
-    if !covered {
-        see_captures(model);
-    }
-}
-
-/// New captures are seen at once while their list is on the screen, follows its end, and no filter
-/// hides some of them.
-fn see_captures(model: &mut Model) {
-    let is_list = model.navigation.focus.pane == Pane::Captures || model.layout() == Layout::Wide;
-    let is_shown = is_list && model.on_screen().contains(&Pane::Captures);
-    if !is_shown || !model.lists.captures.is_following() || !model.lists.captures.filter.is_empty()
-    {
-        return;
-    }
-    // Captures that another program read can be here before the new number of requests.
-    let only = model.navigation.scope.logger;
-    model
-        .captures
-        .payloads
-        .unseen
-        .retain(|&logger, _| only.is_some_and(|only| only != logger));
-    if model.captures.new_captures == 0 {
-        return;
-    }
-    let loggers = model
-        .data
-        .loggers
-        .value()
-        .map(|table| table.items())
-        .unwrap_or_default();
-    let shown = loggers
-        .iter()
-        .filter(|logger| only.is_none_or(|only| only == logger.id));
-    model
-        .captures
-        .seen_requests
-        .extend(shown.map(|logger| (logger.id, logger.num_requests)));
-    poll_updates::count_unseen(model);
-}
-
-impl Model {
-    /// Shows a notice.
-    pub(crate) fn notify(&mut self, tone: Tone, text: impl Into<String>) {
-        self.overlay.notices.notify(self.now.mono, tone, text);
-    }
-
-    /// Shows that an export is written, which may take seconds, until it is saved.
-    pub(crate) fn notify_saving(&mut self, name: &str) {
-        let text = format!("{SAVING}{name}");
-        let notices = &mut self.overlay.notices;
-        notices.notify_until_seen(self.now.mono, Tone::Plain, text);
-    }
-
-    /// When the shown detail will count as seen, if it does not yet.
-    pub(crate) fn seen_at(&self) -> Option<Duration> {
-        if let Some((_, at)) = self.unread_on_screen() {
-            return Some(at).filter(|&at| at > self.now.mono);
-        }
-        let (pane, _, since) = self.findings.looking?;
-        (pane == Pane::Scans)
-            .then_some(since + SEEN_AFTER)
-            .filter(|&at| at > self.now.mono)
     }
 }

@@ -248,67 +248,75 @@ fn report(model: &mut Model) {
 
 /// The sets of rows that a report can cover, the most likely one first.
 pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
-    let mut sets = Vec::new();
     let panes = [
         (Pane::Findings, ReportSource::Findings),
         (Pane::Scans, ReportSource::Scans),
     ];
+    let mut sets = Vec::new();
     for (pane, source) in panes {
-        let on_board = pane == Pane::Findings && model.navigation.focus.pane == Pane::Board;
-        if on_board {
-            let ids = model
-                .items::<BoardRow>()
-                .iter()
-                .map(|row| row.id.0)
-                .collect();
-            sets.push(("on the board".to_owned(), source.clone(), ids));
-        }
-        let chosen = if pane == model.navigation.focus.pane {
-            model.chosen(pane)
-        } else {
-            model.cursor(pane).chosen()
-        };
-        let words = if chosen.many { "marked" } else { "selected" };
-        let mut put = |words: &str, ids: Vec<i64>| {
-            if !ids.is_empty() {
-                sets.push((words.to_owned(), source.clone(), ids));
-            }
-        };
-        let selected = (words, chosen.ids.clone());
-        let shown = ("all shown", model.cursor(pane).shown_ids());
-        // The list of findings usually shows the undecided ones only.
-        let mut in_scope = if pane == Pane::Findings {
-            model.findings_in_scope()
-        } else {
-            Vec::new()
-        };
-        if in_scope.len() == shown.1.len() {
-            in_scope.clear();
-        }
-        let all = ("without filter", in_scope);
-        // Marked rows first, or the selected scan; else the shown findings, and from other views
-        // all of them.
-        let is_from_here = pane == model.navigation.focus.pane;
-        let sets = match (pane, is_from_here) {
-            _ if chosen.many => [selected, shown, all],
-            (Pane::Scans, true) => [selected, shown, all],
-            (_, true) => [shown, selected, all],
-            (_, false) => [all, shown, selected],
-        };
-        for (words, ids) in sets {
-            put(words, ids);
-        }
-        if !chosen.hidden.is_empty() {
-            put("all marked", [chosen.ids, chosen.hidden].concat());
+        for ReportRows { words, ids } in rows_to_report(model, pane) {
+            sets.push(id_set(model, words, source.clone(), ids));
         }
     }
-    let to_set =
-        |(words, source, ids): (String, ReportSource, Vec<i64>)| id_set(model, &words, source, ids);
-    let mut sets: Vec<IdSet> = sets.into_iter().map(to_set).collect();
     if model.navigation.focus.pane == Pane::Scans {
         sets.sort_by_key(|set| set.source != ReportSource::Scans);
     }
     sets
+}
+
+/// Rows that a report can cover, and what the form calls them.
+struct ReportRows {
+    words: &'static str,
+    ids: Vec<i64>,
+}
+
+/// The rows of one pane that a report can cover, the most likely ones first.
+fn rows_to_report(model: &mut Model, pane: Pane) -> Vec<ReportRows> {
+    let focus = model.navigation.focus.pane;
+    let rows = |words, ids| ReportRows { words, ids };
+    let mut sets = Vec::new();
+    if pane == Pane::Findings && focus == Pane::Board {
+        let board = model.items::<BoardRow>();
+        sets.push(rows(
+            "on the board",
+            board.iter().map(|row| row.id.0).collect(),
+        ));
+    }
+    let is_from_here = pane == focus;
+    let chosen = match is_from_here {
+        true => model.chosen(pane),
+        false => model.cursor(pane).chosen(),
+    };
+    let words = if chosen.many { "marked" } else { "selected" };
+    let selected = rows(words, chosen.ids.clone());
+    let shown = rows("all shown", model.cursor(pane).shown_ids());
+    let all = rows("without filter", ids_without_filter(model, pane, &shown));
+    // Marked rows first, or the selected scan; else the shown findings, and from other views all of
+    // them.
+    let ordered = match (pane, is_from_here) {
+        _ if chosen.many => [selected, shown, all],
+        (Pane::Scans, true) => [selected, shown, all],
+        (_, true) => [shown, selected, all],
+        (_, false) => [all, shown, selected],
+    };
+    sets.extend(ordered.into_iter().filter(|set| !set.ids.is_empty()));
+    if !chosen.hidden.is_empty() {
+        sets.push(rows("all marked", [chosen.ids, chosen.hidden].concat()));
+    }
+    sets
+}
+
+/// The findings of the scope if the filter hides some of them: it usually shows the undecided ones
+/// only.
+fn ids_without_filter(model: &Model, pane: Pane, shown: &ReportRows) -> Vec<i64> {
+    if pane != Pane::Findings {
+        return Vec::new();
+    }
+    let in_scope = model.findings_in_scope();
+    match in_scope.len() == shown.ids.len() {
+        true => Vec::new(),
+        false => in_scope,
+    }
 }
 
 /// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the

@@ -60,26 +60,27 @@ pub(crate) fn handle_key(
                 || matches!(wider.answer, PromptAnswer::Enter)
             {
                 model.overlay.modals.pop();
-                return carry_out(model, wider.then, effects);
+                return handle_confirmed(model, wider.then, effects);
             }
             **prompt = wider.opened_at(now, Some(key));
         }
         PromptReply::Yes => {
             if let Some(Modal::Prompt(prompt)) = model.overlay.modals.pop() {
-                carry_out(model, prompt.then, effects);
+                handle_confirmed(model, prompt.then, effects);
             }
         }
     }
 }
 
-fn carry_out(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
+/// Does what a prompt asked for.
+fn handle_confirmed(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
         Then::OpenUrl(url) => effects.push(Effect::OpenUrl(url)),
         Then::AddToScope(names) => effects.push(Effect::AddToScope(names)),
         Then::DeleteAlert(query) => alerts::delete(model, &query, effects),
         Then::DeleteTab(name) => delete_tab(model, &name, effects),
-        Then::Decide(pending) => model.carry_out(*pending, effects),
+        Then::Decide(pending) => model.apply_decision(*pending, effects),
         Then::ResumeReview => review::resume_paused(model),
         Then::StartReview(ids) => review::start(model, ids, effects),
         Then::Team(request) => model.join_team(request, effects),

@@ -1,7 +1,7 @@
 //! Verdict keys: the prompts before a decision, and the list after it.
 //!
 //! ```text
-//!   key ─► too soon? ─► chosen findings ─┬─ up to 20, all shown ─► carry_out ─► Model::decide ─► Effect::Record
+//!   key ─► too soon? ─► chosen findings ─┬─ up to 20, all shown ─► apply_decision ─► Model::decide ─► Effect::Record
 //!                                        └─ more, or hidden ones ─► one enter ──┘
 //! ```
 //!
@@ -127,7 +127,7 @@ pub(crate) fn prompt_or_execute(
     let needs_prompt =
         pending.ids.len() > MOST_WITHOUT_PROMPT && pending.draft.scope == DecisionScope::Findings;
     match !needs_prompt && hidden.is_empty() {
-        true => model.carry_out(pending, effects),
+        true => model.apply_decision(pending, effects),
         false => {
             let prompt = question(model, pending, hidden);
             model.open_prompt(prompt);
@@ -378,7 +378,7 @@ impl Model {
 
     /// Decides, then removes the used marks and selects the next row. Decided rows keep their
     /// places.
-    pub(crate) fn carry_out(&mut self, pending: PendingDecision, effects: &mut Vec<Effect>) {
+    pub(crate) fn apply_decision(&mut self, pending: PendingDecision, effects: &mut Vec<Effect>) {
         let PendingDecision { draft, ids, next } = pending;
         if let Some(why) = self.cannot_decide() {
             return self.notify(Tone::Bad, why);

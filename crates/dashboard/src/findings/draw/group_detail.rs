@@ -6,8 +6,8 @@
 //!   · INFO    57 findings on 57 targets   2 new
 //!
 //!   Decisions     34 undecided · 12 false positive · 11 confirmed
-//!   Scans         2 new · 55 unchanged
-//!   Where         shop 3, api 2, pay, … 12 more
+//!   Presence      2 new · 55 unchanged
+//!   Affected      shop 3, api 2, pay, … 12 more
 //! ```
 
 use crate::base::{GroupId, Pane, RowRef, Tab};
@@ -19,7 +19,7 @@ use crate::findings::review::draw::evidence_kinds::target;
 use crate::findings::review::draw::text as card;
 use crate::list::{FindingGroupBy, Group};
 use crate::model::{LOOKED_AT, ReviewFacts};
-use crate::ui::{ById, Cx, DetailPane, ViewCache, cell, fact, format, words};
+use crate::ui::{ById, Cx, DetailPane, Theme, ViewCache, cell, fact, format, words};
 use ratatui::text::{Line, Span};
 use scandeck_domain::finding::RetestGap;
 use scandeck_domain::table::Table;
@@ -31,6 +31,30 @@ use std::sync::Arc;
 /// Most targets that are named.
 const PLACES: usize = 12;
 
+/// The findings of a group.
+struct Members {
+    /// Their positions in the table.
+    positions: Vec<u32>,
+    /// Whether the counts leave absent findings out.
+    counts_present: bool,
+}
+
+impl Members {
+    fn issues<'t>(&'t self, table: &'t Table<Issue>) -> impl Iterator<Item = &'t Issue> {
+        let all = self.positions.iter();
+        all.filter_map(move |&at| table.items().get(at as usize).map(|issue| &**issue))
+    }
+
+    /// The positions of the findings that the counts cover.
+    fn counted<'t>(&'t self, table: &'t Table<Issue>) -> impl Iterator<Item = u32> {
+        let is_counted = move |at: &u32| {
+            let issue = table.items().get(*at as usize);
+            !self.counts_present || issue.is_some_and(|issue| issue.is_present())
+        };
+        self.positions.iter().copied().filter(is_counted)
+    }
+}
+
 /// The detail of a group of findings.
 pub(crate) fn detail<'a>(
     cx: &Cx<'a>,
@@ -39,15 +63,13 @@ pub(crate) fn detail<'a>(
 ) -> Option<DetailPane<'a>> {
     let (list, by) = (&cx.model.lists.findings, cx.model.lists.finding_groups.by?);
     let (table, group) = (cx.model.data.findings.value()?, list.groups.get(id)?);
-    let members: Vec<u32> = list.positions_in(group).collect();
-    let first = table.items().get(*members.first()? as usize)?;
-    of_members(
-        cx,
-        Pane::Findings,
-        (id, head(cx, by, first, group)),
-        (members, counts_present(cx, group)),
-        cache,
-    )
+    let members = Members {
+        positions: list.positions_in(group).collect(),
+        counts_present: counts_present(cx, group),
+    };
+    let first = table.items().get(*members.positions.first()? as usize)?;
+    let lines = head(cx, by, first, group);
+    of_members(cx, Pane::Findings, id, lines, members, cache)
 }
 
 /// The detail of a group of the retest board.
@@ -62,31 +84,29 @@ pub(crate) fn on_board<'a>(cx: &Cx<'a>, cache: &mut ViewCache) -> Option<DetailP
         list.positions_in(group)
             .filter_map(|at| rows.get(at as usize))
     };
-    let members: Vec<u32> = rows()
-        .filter_map(|row| table.position(row.id))
-        .map(|at| at as u32)
-        .collect();
+    let positions = rows().filter_map(|row| table.position(row.id));
+    let members = Members {
+        positions: positions.map(|at| at as u32).collect(),
+        counts_present: false,
+    };
     let (now, risk) = (rows().next()?.now, rows().map(|row| row.risk).max()?);
-    let now = cx
-        .model
-        .findings
-        .board
-        .as_ref()
-        .map_or("", |board| board.now_words(now));
+    let board = cx.model.findings.board.as_ref();
+    let name = board.map_or("", |board| board.now_words(now));
     let mut counts = Line::from(format::risk_span(cx.theme, risk));
     counts.push_span(Span::raw(format!(
         "   {}",
-        format::plural(members.len(), "finding")
+        format::plural(members.positions.len(), "finding")
     )));
-    let head = vec![words(now, cx.theme.strong()), counts];
-    of_members(cx, Pane::Board, (group.id, head), (members, false), cache)
+    let head = vec![words(name, cx.theme.strong()), counts];
+    of_members(cx, Pane::Board, group.id, head, members, cache)
 }
 
 fn of_members<'a>(
     cx: &Cx<'a>,
     pane: Pane,
-    (id, head): (GroupId, Vec<Line<'static>>),
-    (members, counts_present): (Vec<u32>, bool),
+    id: GroupId,
+    head: Vec<Line<'static>>,
+    members: Members,
     cache: &mut ViewCache,
 ) -> Option<DetailPane<'a>> {
     let table = cx.model.data.findings.value()?;
@@ -107,29 +127,24 @@ fn of_members<'a>(
         (events, shown.revision),
     );
     let facts = cache.group.get(key, || {
-        let issues = members
-            .iter()
-            .filter_map(|&at| table.items().get(at as usize));
-        let issues = issues
-            .filter(|issue| !counts_present || issue.is_present())
-            .take(LOOKED_AT)
-            .cloned();
+        let counted = members.counted(table);
+        let issues = counted.filter_map(|at| table.items().get(at as usize));
+        let issues = issues.take(LOOKED_AT).cloned();
         Arc::new(ReviewFacts::of_members(
             issues.collect(),
             &cx.model.findings.triage,
             shown,
         ))
     });
-    let first: &'a Arc<Issue> = table.items().get(*members.first()? as usize)?;
+    let first: &'a Arc<Issue> = table.items().get(*members.positions.first()? as usize)?;
     let tabs = vec![
         Tab::Overview.title().to_owned(),
         Tab::Evidence.title().to_owned(),
         Tab::References.counted(first.reference_count()),
         Tab::History.counted(facts.history.len()),
     ];
-    let overview = move |cx: &Cx<'_>, facts: &ReviewFacts, width| {
-        overview(cx, table, (&members, counts_present), facts, width)
-    };
+    let overview =
+        move |cx: &Cx<'_>, facts: &ReviewFacts, width| overview(cx, table, &members, facts, width);
     let text = card::of_members(cx, cx.model.detail.tab(pane), &facts, first, overview);
     Some(DetailPane {
         id: RowRef::Group(id),
@@ -197,76 +212,72 @@ fn tools_line<'a>(cx: &Cx<'_>, issues: impl Iterator<Item = &'a Issue>) -> Optio
 fn overview(
     cx: &Cx<'_>,
     table: &Table<Issue>,
-    (members, counts_present): (&[u32], bool),
+    members: &Members,
     facts: &ReviewFacts,
     width: u16,
 ) -> Vec<Line<'static>> {
-    let issues = || {
-        members
-            .iter()
-            .filter_map(|&at| table.items().get(at as usize))
-    };
-    let separator = format!(" {} ", cx.theme.glyphs.separator);
-    let is_counted = |at: u32| {
-        !counts_present
-            || table
-                .items()
-                .get(at as usize)
-                .is_some_and(|issue| issue.is_present())
-    };
-    let counted = members.iter().copied().filter(|&at| is_counted(at));
+    let theme = cx.theme;
+    let issues = || members.issues(table);
+    let separator = format!(" {} ", theme.glyphs.separator);
+    let counted = members.counted(table);
     let decisions = status::counted(counted.map(|at| cx.model.assessment_at(at as usize)));
+    let presences = present(issues().map(|issue| issue.presence));
     let has_present = issues().any(|issue| issue.is_present());
     let affected = issues().filter(|issue| issue.is_present() || !has_present);
     let mut lines = vec![
-        fact(cx.theme, "Decisions", decisions.join(&separator)),
-        fact(
-            cx.theme,
-            "Presence",
-            present(issues().map(|issue| issue.presence)).join(&separator),
-        ),
-        fact(
-            cx.theme,
-            "Affected",
-            places(cx, affected.map(|issue| &**issue)),
-        ),
+        fact(theme, "Decisions", decisions.join(&separator)),
+        fact(theme, "Presence", presences.join(&separator)),
+        fact(theme, "Affected", places(cx, affected)),
     ];
-    lines.extend(tools_line(cx, issues().map(|issue| &**issue)));
-    let gaps: BTreeSet<&str> = issues()
-        .filter_map(|issue| issue.retest_gap())
-        .map(RetestGap::reason)
-        .collect();
-    if !gaps.is_empty() {
-        let reasons: Vec<&str> = gaps.into_iter().collect();
-        lines.push(fact(cx.theme, "Not retested", reasons.join("; ")));
-    }
-    let offered = issues()
-        .filter(|issue| {
-            issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
-        })
-        .count();
-    if offered > 0 {
-        let moved = format!(
-            "{} moved here from another port",
-            format::plural(offered, "finding")
-        );
-        lines.push(fact(cx.theme, "Reusable", moved));
-    }
-    let proposed = issues()
-        .filter(|issue| cx.model.proposal(issue.id).is_some())
-        .count();
-    if proposed > 0 {
-        let stated = format!(
-            "{} with a verdict of the imported file",
-            format::plural(proposed, "finding")
-        );
-        lines.push(fact(cx.theme, "Proposed", stated));
-    }
+    lines.extend(tools_line(cx, issues()));
+    lines.extend(gaps_line(theme, issues()));
+    lines.extend(reusable_line(cx, issues()));
+    lines.extend(proposed_line(cx, issues()));
     if let Some(issue) = facts.issues.first() {
         card::class(cx, facts, issue, width, &mut lines);
         before(cx, "Last decision", facts, &mut lines);
     }
     lines
+}
+
+/// Why a later scan would not have found findings again.
+fn gaps_line<'a>(theme: Theme, issues: impl Iterator<Item = &'a Issue>) -> Option<Line<'static>> {
+    let gaps: BTreeSet<&str> = issues
+        .filter_map(|issue| issue.retest_gap())
+        .map(RetestGap::reason)
+        .collect();
+    let reasons: Vec<&str> = gaps.into_iter().collect();
+    (!reasons.is_empty()).then(|| fact(theme, "Not retested", reasons.join("; ")))
+}
+
+/// The findings with a decision on another port.
+fn reusable_line<'a>(
+    cx: &Cx<'_>,
+    issues: impl Iterator<Item = &'a Issue>,
+) -> Option<Line<'static>> {
+    let is_reusable = |issue: &&Issue| {
+        issue.earlier_decision().is_some() && cx.model.earlier_decision(issue.id).is_some()
+    };
+    let found = issues.filter(is_reusable).count();
+    (found > 0).then(|| {
+        let moved = format::plural(found, "finding");
+        let stated = format!("{moved} moved here from another port");
+        fact(cx.theme, "Reusable", stated)
+    })
+}
+
+/// The findings whose imported file has a verdict.
+fn proposed_line<'a>(
+    cx: &Cx<'_>,
+    issues: impl Iterator<Item = &'a Issue>,
+) -> Option<Line<'static>> {
+    let is_proposed = |issue: &&Issue| cx.model.proposal(issue.id).is_some();
+    let found = issues.filter(is_proposed).count();
+    (found > 0).then(|| {
+        let proposed = format::plural(found, "finding");
+        let stated = format!("{proposed} with a verdict of the imported file");
+        fact(cx.theme, "Proposed", stated)
+    })
 }
 
 /// The number of findings per presence.

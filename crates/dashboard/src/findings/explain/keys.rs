@@ -94,13 +94,13 @@ pub(crate) fn handle_key(model: &mut Model, action: Option<Action>, effects: &mu
             let (page, _) = model.screen.measures.plot_rows;
             scroll(model, action.rows(page as isize));
         }
-        Some(action) => settle(model, action, effects),
+        Some(action) => take_step(model, action, effects),
         None => {}
     }
 }
 
 /// Carries out a step, in place of the explanation.
-fn settle(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
+fn take_step(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     let Some(Modal::Why(open)) = model.overlay.modals.last() else {
         return;
     };

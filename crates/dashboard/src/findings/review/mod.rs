@@ -490,7 +490,7 @@ pub(crate) fn pick(model: &mut Model) {
 }
 
 /// After every message: updates the facts of the card, and pauses a review that lost the focus.
-pub(crate) fn settle(model: &mut Model) {
+pub(crate) fn refresh_or_pause(model: &mut Model) {
     if model.reviewing().is_none() {
         return;
     }

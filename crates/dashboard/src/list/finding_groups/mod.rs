@@ -94,7 +94,7 @@ impl FindingGroups {
         let Some(keys) = keys else {
             list.groups.disable();
             list.rows = rows;
-            return list.settle(table);
+            return list.restore_selection(table);
         };
         if !list.groups.is_on() {
             list.groups.enable(false, 1);
@@ -110,7 +110,7 @@ impl FindingGroups {
                 (Reverse((risk, count)), group.number)
             });
         }
-        list.settle(table);
+        list.restore_selection(table);
     }
 }
 

@@ -393,7 +393,7 @@ impl StreamList {
             // Two or three sorted runs.
             self.rows.make_contiguous().sort();
         }
-        self.settle(stream);
+        self.restore_selection(stream);
     }
 
     /// The captures of the next chunk whose bodies have to be read first.
@@ -437,7 +437,7 @@ impl StreamList {
 
     /// Selects the newest capture when following, else restores the selection or selects the next
     /// capture. The final row is known only after the last chunk.
-    fn settle(&mut self, stream: &Stream) {
+    fn restore_selection(&mut self, stream: &Stream) {
         let oldest = stream.rows.front().map(CaptureRow::id);
         while self
             .marks

@@ -3,7 +3,7 @@
 use super::{AT_ONCE, ORDER, Scheduler, UNANSWERED};
 use crate::base::plan::Snapshot;
 use crate::base::{ListKind, ScanPart};
-use crate::poller::changed_scans::gap_with_rows;
+use crate::poller::moved_scans::gap_with_rows;
 use crate::poller::{Demand, Fetch, FetchSlot};
 use scandeck_domain::table::Table;
 use scandeck_domain::triage::ListedFinding;

@@ -23,8 +23,8 @@ mod waits;
 use crate::base::plan::Snapshot;
 use crate::base::{Generation, ListItem, ListKind, PollBudget, PollPlan};
 use crate::poller::{
-    Backoff, Beat, CallBudget, ChangedScans, Fetch, FetchSlot, LinkState, OnDemand, Outbox,
-    PollPace, ScanCounts,
+    Backoff, Beat, CallBudget, Fetch, FetchSlot, LinkState, MovedScans, OnDemand, Outbox, PollPace,
+    ScanCounts,
 };
 use scandeck_client::{EntityTags, Problem};
 use scandeck_domain::table::Table;
@@ -94,7 +94,7 @@ pub(crate) struct Scheduler {
     pub cached: BTreeMap<ListKind, Snapshot>,
     /// The tags of the last responses, with the revision of the table that was made of them.
     tags: BTreeMap<FetchSlot, (u64, Arc<EntityTags>)>,
-    pub moved: ChangedScans,
+    pub moved: MovedScans,
     pub counts: ScanCounts,
     pub on_demand: OnDemand,
     pub in_flight: BTreeMap<FetchSlot, InFlight>,
@@ -134,7 +134,7 @@ impl Scheduler {
             waiting_read: None,
             cached: BTreeMap::new(),
             tags: BTreeMap::new(),
-            moved: ChangedScans::default(),
+            moved: MovedScans::default(),
             counts: ScanCounts::default(),
             on_demand: OnDemand::default(),
             in_flight: BTreeMap::new(),
@@ -221,7 +221,7 @@ impl Scheduler {
         self.findings_read = ReadTimes::default();
         self.cached.retain(|list, _| *list == ListKind::Workspaces);
         self.tags.clear();
-        self.moved = ChangedScans::default();
+        self.moved = MovedScans::default();
         self.counts = ScanCounts::default();
         self.on_demand = OnDemand::default();
         // A new generation has no data, so the list of workspaces is reported again too.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::base::UnreadScans;
-use crate::poller::{ChangedScans, MOST_FINDINGS};
+use crate::poller::{MOST_FINDINGS, MovedScans};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::ListedFinding;
 use std::collections::BTreeSet;
@@ -228,7 +228,7 @@ fn refresh(hand: &mut Hand, list: ListKind) {
 
 #[test]
 fn part_that_is_repeated_drops_the_same_scans() {
-    let (mut moved, mut now) = (ChangedScans::default(), Instant::now());
+    let (mut moved, mut now) = (MovedScans::default(), Instant::now());
     let each = MOST_FINDINGS as i64 / 4;
     let list = |last: i64| Table::new((1..=last).map(|id| scan(id, ScanStatus::Finished, each)));
     moved.learn(&list(4));
@@ -283,7 +283,7 @@ fn list_is_read_whole_when_its_findings_fit_again() {
 
 #[test]
 fn scans_that_become_known_after_the_list_was_too_large_are_read() {
-    let (mut moved, now) = (ChangedScans::default(), Instant::now());
+    let (mut moved, now) = (MovedScans::default(), Instant::now());
     moved.read_by_scan(None);
     moved.learn(&Table::new(
         [(1, 2), (2, 0), (3, 2)].map(|(id, high)| scan(id, ScanStatus::Finished, high)),
@@ -387,7 +387,7 @@ fn known_findings_that_become_too_large_are_stale_until_their_scans_are_read_aga
 
 #[test]
 fn rows_of_a_refused_list_are_stale_until_the_last_scan_was_read_again() {
-    let (mut moved, now) = (ChangedScans::default(), Instant::now());
+    let (mut moved, now) = (MovedScans::default(), Instant::now());
     moved.learn(&Table::new(
         (1..=3).map(|id| scan(id, ScanStatus::Finished, 2)),
     ));

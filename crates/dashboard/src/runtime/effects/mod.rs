@@ -10,7 +10,7 @@ use crate::base::{Call, ConnectionChoice, CopyFailed, Effect, Ticket};
 use crate::core::Msg;
 use crate::runtime::event_loop::EventLoop;
 use crate::runtime::{
-    CopyMethod, DecisionRequest, TaskReport, archive, browser, calls, clipboard, custom,
+    CopyMethod, DecisionRequest, TaskReport, archive, browser, calls, clipboard, custom, files,
     result_files,
 };
 use scandeck_client::{CallId, Problem};
@@ -30,7 +30,7 @@ use work::{
 const SPARE: usize = 8;
 
 impl EventLoop {
-    pub async fn carry_out(&mut self, effect: Effect) {
+    pub async fn execute(&mut self, effect: Effect) {
         match effect {
             Effect::Quit => self.left = Some(None),
             Effect::Call(ticket, call) => self.call(ticket, *call),
@@ -40,7 +40,7 @@ impl EventLoop {
                 self.spawn(async move { Msg::BrowserOpened(browser::open(url).await) })
             }
             Effect::Save { name, content } => self.write(async move {
-                Msg::Saved(blocking(move || calls::save(&name, &content)).await)
+                Msg::Saved(blocking(move || files::save(&name, &content)).await)
             }),
             Effect::SaveBody { name, sent, mask } => self.write(save_body(name, sent, mask)),
             Effect::Export(exported) => {
@@ -162,7 +162,7 @@ impl EventLoop {
     fn draw_payload_numbers(&mut self, payload_request: Box<PayloadRequest>) {
         // Payloads are recorded before their file is written, so the file must be possible first.
         let into = payload_request.into.as_deref();
-        if let Some(Err(problem)) = into.map(calls::can_save) {
+        if let Some(Err(problem)) = into.map(files::can_save) {
             let message = format!("{problem}; no payloads created");
             let refused = Msg::Saved(Err(Problem { message, ..problem }));
             return self.queue.push_back(refused);

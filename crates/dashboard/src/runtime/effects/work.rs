@@ -8,7 +8,7 @@ use crate::base::{
 use crate::core::Msg;
 use crate::data::OobNews;
 use crate::list::view;
-use crate::runtime::calls;
+use crate::runtime::{calls, files};
 use scandeck_client::{Problem, on_list_thread};
 use scandeck_domain::export::{Export, ExportFormat, ReportFrame};
 use scandeck_domain::mask::Mask;
@@ -47,7 +47,7 @@ pub(super) fn export(exported: &Exported) -> Result<SavedExport, Problem> {
     );
     let file = written.map_err(|error| Problem::local(error.to_string()))?;
     Ok(SavedExport {
-        path: calls::save(name, &file.bytes)?,
+        path: files::save(name, &file.bytes)?,
         contents: file.contents(),
         is_masked: mask.is_some(),
     })
@@ -99,7 +99,7 @@ pub(super) fn export_captures(exported: &ExportedCaptures) -> Result<SavedExport
         read.map_err(|error| Problem::local(format!("body of a capture not read: {error}")))?;
     let written = exported.format.written(&sent, exported.mask.as_ref());
     Ok(SavedExport {
-        path: calls::save(&exported.name, written.as_bytes())?,
+        path: files::save(&exported.name, written.as_bytes())?,
         contents: plural(sent.len(), "capture"),
         is_masked: exported.mask.is_some(),
     })
@@ -110,7 +110,7 @@ pub(super) fn seal_case(request: CaseRequest) -> Result<SavedExport, Problem> {
     let sealed = request.seal();
     let sealed = sealed.map_err(|error| Problem::local(format!("case not sealed: {error}")))?;
     Ok(SavedExport {
-        path: calls::save(&name, &sealed.file)?,
+        path: files::save(&name, &sealed.file)?,
         contents: format!("case with seal {}", sealed.seal),
         is_masked,
     })
@@ -121,7 +121,7 @@ pub(super) async fn save_body(name: String, sent: Box<CaptureRecord>, mask: Opti
     if let Some(mask) = mask {
         body = mask.bytes(&body).into_owned();
     }
-    let saved = blocking(move || calls::save_once(&name, &body)).await;
+    let saved = blocking(move || files::save_once(&name, &body)).await;
     Msg::BodySaved { sent, saved }
 }
 

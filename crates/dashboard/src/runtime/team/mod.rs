@@ -27,6 +27,7 @@ use crate::runtime::{ArchiveRequest, DecisionRequest, LocalWrites, TaskReport};
 use scandeck_client::{Client, ErrorKind};
 use scandeck_domain::finding::FindingKey;
 use scandeck_domain::problem::Problem;
+use scandeck_domain::triage::TeamLog;
 use scandeck_wire::contract::team::{Member, RefusedLine, Viewer};
 use scandeck_wire::contract::{Shared, WorkspaceId};
 use scandeck_wire::sqlite::RefusedRows;
@@ -298,31 +299,50 @@ impl TeamTask {
         let Some(workspace) = self.team_workspace().await? else {
             return Ok(());
         };
-        let looking = self.finding.map_or(String::new(), |key| key.to_string());
-        let may_send = !self.context.is_read_only && self.member.as_ref().is_some_and(may_decide);
+        match self.attach(&workspace).await? {
+            Some(log) => self.exchange_log(workspace, log, round).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The shared log of a workspace. Where there is none, the reason is reported.
+    async fn attach(&mut self, workspace: &TeamWorkspace) -> Result<Option<TeamLog>, TeamError> {
         let shows_viewers = self
             .shown
             .as_ref()
             .is_some_and(|shown| shown.problem.is_none());
         let Some(exchange) = self.open().await? else {
-            return Ok(());
+            return Ok(None);
         };
         if !shows_viewers {
             exchange.forget_tags();
         }
-        let mut log = match exchange.attach(&workspace).await? {
-            Attached::Log(log) => log,
+        match exchange.attach(workspace).await? {
+            Attached::Log(log) if log.is_shared => return Ok(Some(log)),
+            Attached::Log(_) => {
+                self.stage = ShareStage::Private;
+                self.report(TeamNews::Private(workspace.id));
+            }
             Attached::Question(question) => {
                 self.stage = ShareStage::Asked;
                 self.report(TeamNews::Question(question));
-                return Ok(());
             }
-        };
-        if !log.is_shared {
-            self.stage = ShareStage::Private;
-            self.report(TeamNews::Private(workspace.id));
-            return Ok(());
         }
+        Ok(None)
+    }
+
+    /// Reads and sends the rows of a shared log, and reports the result.
+    async fn exchange_log(
+        &mut self,
+        workspace: TeamWorkspace,
+        mut log: TeamLog,
+        round: Round,
+    ) -> Result<(), TeamError> {
+        let looking = self.finding.map_or(String::new(), |key| key.to_string());
+        let may_send = !self.context.is_read_only && self.member.as_ref().is_some_and(may_decide);
+        let Some(exchange) = self.open().await? else {
+            return Ok(());
+        };
         let mut received = Received::default();
         // After another dashboard of this machine has joined, nothing is read yet.
         if round == Round::Both || log.epoch == 0 {

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! ─ decide 2 findings ───────────────────────────────────────────
-//!  c confirmed        r reason    –                ▌ these findings
-//!  f false positive   n note      –                  this class on this target
-//!  …                  e until     90 days            (a rule: 37 now)
+//!  c confirmed        r reason      as last time   ▌ these findings
+//!  f false positive   n note        –                this class on this target
+//!  …                  e expiry date 90d with a       (a rule: 37 now)
 //!  Database dump (api) · Git (10.0.4.11)
 //! ```
 
@@ -19,7 +19,7 @@ use crate::ui::{
 };
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use ratatui::widgets::{Clear, Widget};
-use scandeck_domain::triage::{DecisionScope, DraftValue, Reason};
+use scandeck_domain::triage::{DecisionScope, Draft, DraftValue, Reason, Verdict};
 use scandeck_wire::text;
 
 /// Rows of the menu, with its title and the names of the findings.
@@ -116,33 +116,9 @@ fn verdicts(cx: &Cx<'_>) -> Vec<Line<'static>> {
 
 fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
     let draft = &menu.draft;
-    let room = usize::from(width).saturating_sub(NAME + 4);
-    let off = draft.untag.iter().map(|tag| format!("-{tag}"));
-    let tags: Vec<String> = draft
-        .tag
-        .iter()
-        .map(ToString::to_string)
-        .chain(off)
-        .collect();
-    let accept = Action::Verdict(VerdictAction::AcceptRisk);
-    let of_accept = cx.model.keyboard.keymap.key_of(Context::Decide, accept);
-    let until = of_accept.map_or_else(
-        || "90d if accepted".to_owned(),
-        |key| format!("90d with {key}"),
-    );
-    let line = |action: DecideAction, name: &str, value: Option<String>, defaults: &str| {
-        let (value, style) = match value {
-            Some(value) => (
-                text::start(&text::clean(&value), room).into_owned(),
-                cx.theme.strong(),
-            ),
-            None => (text::start(defaults, room).into_owned(), cx.theme.dim()),
-        };
-        Line::from(vec![
-            letter(cx, Action::Decide(action)),
-            Span::raw(format!("{name:<NAME$}")),
-            Span::styled(value, style),
-        ])
+    let dash = cx.theme.glyphs.dash;
+    let line = |action, name: &str, value: Option<String>, default: &str| {
+        option_line(cx, width, action, name, value, default)
     };
     let mut lines = vec![
         line(
@@ -157,7 +133,7 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
             chosen(draft.note.clone(), |note| {
                 note.lines().next().unwrap_or_default().to_owned()
             }),
-            cx.theme.glyphs.dash,
+            dash,
         ),
         line(
             DecideAction::Severity,
@@ -165,18 +141,13 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
             chosen(draft.severity, |risk| risk.as_str().to_owned()),
             "unchanged",
         ),
-        line(
-            DecideAction::Tags,
-            "tags",
-            Some(tags.join(" ")).filter(|tags| !tags.is_empty()),
-            cx.theme.glyphs.dash,
-        ),
+        line(DecideAction::Tags, "tags", tags(draft), dash),
         line(DecideAction::DuplicateOf, "duplicate of", None, ""),
         line(
             DecideAction::Until,
             "expiry date",
             chosen(draft.until, |day| day.to_string()),
-            &until,
+            &default_until(cx),
         ),
         line(
             DecideAction::Assignee,
@@ -191,21 +162,65 @@ fn options(cx: &Cx<'_>, menu: &DecideMenu, width: u16) -> Vec<Line<'static>> {
             "unchanged",
         ),
     ];
-    let offers: Vec<_> = menu
-        .ids
-        .iter()
-        .filter_map(|&id| cx.model.offered_verdict(id))
-        .collect();
-    if let Some(first) = offers.first() {
-        let more = if offers.len() > 1 {
-            format!(" and {} more", offers.len() - 1)
-        } else {
-            String::new()
-        };
-        let offered = format!("{}{more}", first.phrase());
-        lines.push(line(DecideAction::ReuseOffered, "reuse", Some(offered), ""));
+    if let Some(first) = offered(cx, menu) {
+        lines.push(line(DecideAction::ReuseOffered, "reuse", Some(first), ""));
     }
     lines
+}
+
+/// A line of the options: key, name, and the chosen value or the default.
+fn option_line(
+    cx: &Cx<'_>,
+    width: u16,
+    action: DecideAction,
+    name: &str,
+    value: Option<String>,
+    default: &str,
+) -> Line<'static> {
+    let room = usize::from(width).saturating_sub(NAME + 4);
+    let (shown, style) = match value {
+        Some(value) => (
+            text::start(&text::clean(&value), room).into_owned(),
+            cx.theme.strong(),
+        ),
+        None => (text::start(default, room).into_owned(), cx.theme.dim()),
+    };
+    Line::from(vec![
+        letter(cx, Action::Decide(action)),
+        Span::raw(format!("{name:<NAME$}")),
+        Span::styled(shown, style),
+    ])
+}
+
+/// The tags to add, then those to remove: `client -later`.
+fn tags(draft: &Draft) -> Option<String> {
+    let added = draft.tag.iter().map(ToString::to_string);
+    let removed = draft.untag.iter().map(|tag| format!("-{tag}"));
+    let all: Vec<String> = added.chain(removed).collect();
+    Some(all.join(" ")).filter(|tags| !tags.is_empty())
+}
+
+/// The expiry date of a decision without one.
+fn default_until(cx: &Cx<'_>) -> String {
+    let accept = Action::Verdict(VerdictAction::AcceptRisk);
+    let keymap = &cx.model.keyboard.keymap;
+    match keymap.key_of(Context::Decide, accept) {
+        Some(key) => format!("90d with {key}"),
+        None => "90d if accepted".to_owned(),
+    }
+}
+
+/// The first decision that can be reused, and how many there are.
+fn offered(cx: &Cx<'_>, menu: &DecideMenu) -> Option<String> {
+    let ids = menu.ids.iter();
+    let offers: Vec<Verdict> = ids.filter_map(|&id| cx.model.offered_verdict(id)).collect();
+    let more = match offers.len() {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    offers
+        .first()
+        .map(|first| format!("{}{more}", first.phrase()))
 }
 
 fn chosen<T>(value: DraftValue<T>, words: impl FnOnce(T) -> String) -> Option<String> {
@@ -273,67 +288,67 @@ fn scopes(cx: &Cx<'_>, menu: &DecideMenu) -> Vec<Line<'static>> {
 }
 
 fn draw_entry(cx: &Cx<'_>, buf: &mut Buffer, area: Rect, entry: &MenuEntry) {
-    let theme = cx.theme;
+    let (theme, ellipsis) = (cx.theme, cx.theme.glyphs.ellipsis);
     let name = format!("{}: ", entry.choice.word());
     let room = area.width.saturating_sub(text::width(&name) as u16 + 1);
-    let cursor = entry.input.cursor().0;
-    let shown = usize::from(area.height.saturating_sub(1)).max(1);
-    let first = if entry.choice == MenuChoice::Note {
-        (cursor + 1).saturating_sub(shown)
-    } else {
-        0
-    };
-    let mut lines: Vec<Line<'static>> = Vec::new();
-    for (at, typed) in entry
-        .input
-        .rows()
-        .iter()
-        .enumerate()
-        .skip(first)
-        .take(shown)
-    {
-        let label = if at == 0 {
-            name.clone()
-        } else {
-            " ".repeat(text::width(&name))
-        };
-        let mut line = Line::from(Span::styled(label, theme.key()));
-        match at == cursor {
-            true => line.extend(input_spans_in(theme, &entry.input, room)),
-            false => line.push_span(Span::raw(
-                text::start(&text::clean(typed), usize::from(room)).into_owned(),
-            )),
-        }
-        lines.push(line);
-    }
+    let height = usize::from(area.height);
+    let mut lines = typed_lines(cx, entry, &name, room, height.saturating_sub(1).max(1));
     if let Some(error) = &entry.error {
         lines.push(words(
             format!("{} {}", theme.glyphs.failed, text::clean(error)),
             theme.bad(),
         ));
     }
-    let columns = usize::from(area.width);
     let shown_example = example(entry).map(|example| words(example, theme.dim()));
-    lines.extend(shown_example.map(|line| cut_line(line, columns, theme.glyphs.ellipsis)));
-    let left = usize::from(area.height).saturating_sub(lines.len());
+    lines.extend(shown_example.map(|line| cut_line(line, usize::from(area.width), ellipsis)));
+    let left = height.saturating_sub(lines.len());
     for (chosen, offer) in entry.offers.window(left) {
         let (bar, style) = if chosen {
             (theme.glyphs.selected, theme.strong())
         } else {
             (" ", theme.text())
         };
-        let name = text::middle_with(
-            &text::clean(&offer.words),
-            usize::from(room),
-            theme.glyphs.ellipsis,
-        )
-        .into_owned();
+        let clean = text::clean(&offer.words);
+        let cut = text::middle_with(&clean, usize::from(room), ellipsis);
         lines.push(Line::from(vec![
             Span::styled(bar, theme.key()),
-            Span::styled(format!(" {name}"), style),
+            Span::styled(format!(" {cut}"), style),
         ]));
     }
     draw_lines(buf, area, &lines);
+}
+
+/// The typed text after its name. A note has several lines, of which those up to the cursor are
+/// shown.
+fn typed_lines(
+    cx: &Cx<'_>,
+    entry: &MenuEntry,
+    name: &str,
+    room: u16,
+    most: usize,
+) -> Vec<Line<'static>> {
+    let cursor = entry.input.cursor().0;
+    let first = match entry.choice == MenuChoice::Note {
+        true => (cursor + 1).saturating_sub(most),
+        false => 0,
+    };
+    let rows = entry.input.rows();
+    let shown = rows.iter().enumerate().skip(first).take(most);
+    let line = |(at, typed): (usize, &String)| {
+        let label = match at {
+            0 => name.to_owned(),
+            _ => " ".repeat(text::width(name)),
+        };
+        let mut row = Line::from(Span::styled(label, cx.theme.key()));
+        match at == cursor {
+            true => row.extend(input_spans_in(cx.theme, &entry.input, room)),
+            false => row.push_span(Span::raw(
+                text::start(&text::clean(typed), usize::from(room)).into_owned(),
+            )),
+        }
+        row
+    };
+    shown.map(line).collect()
 }
 
 /// An example of what can be typed.

@@ -86,7 +86,7 @@ pub(crate) fn gap_with_rows(gap: Duration, rows: usize) -> Duration {
 
 /// The scans as last seen, and the scans to be fetched.
 #[derive(Debug, Default)]
-pub(crate) struct ChangedScans {
+pub(crate) struct MovedScans {
     pub(super) marks: Option<BTreeMap<ScanId, Mark>>,
     pub(super) waiting: BTreeSet<ScanId>,
     pub(super) removed: BTreeSet<ScanId>,
@@ -101,7 +101,7 @@ pub(crate) struct ChangedScans {
     pub(super) by_scan: Option<ScanByScan>,
 }
 
-impl ChangedScans {
+impl MovedScans {
     /// Compares with the known scans. The first list only sets the marks, because all findings are
     /// fetched after it; unless they are read scan by scan.
     pub fn learn(&mut self, scans: &Table<Scan>) {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    fn due(moved: &mut ChangedScans, now: Instant) -> Vec<i64> {
+    fn due(moved: &mut MovedScans, now: Instant) -> Vec<i64> {
         moved
             .take(now, GAP, 8)
             .0
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn scan_is_fetched_when_counts_change_and_when_it_ends() {
-        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let (mut moved, now) = (MovedScans::default(), Instant::now());
         moved.learn(&Table::new([
             scan(1, ScanStatus::Running, Some(0), 1),
             scan(2, ScanStatus::Finished, Some(3), 9),
@@ -346,8 +346,8 @@ mod tests {
 
     #[test]
     fn running_scan_with_many_findings_is_fetched_less_often() {
-        let (mut moved, now) = (ChangedScans::default(), Instant::now());
-        let found = |moved: &mut ChangedScans, status: ScanStatus, high| {
+        let (mut moved, now) = (MovedScans::default(), Instant::now());
+        let found = |moved: &mut MovedScans, status: ScanStatus, high| {
             moved.learn(&Table::new([scan(1, status, Some(high), 1)]));
         };
         found(&mut moved, ScanStatus::Running, 9_999);
@@ -369,8 +369,8 @@ mod tests {
 
     #[test]
     fn running_scans_that_were_read_before_are_fetched_together() {
-        let (mut moved, start) = (ChangedScans::default(), Instant::now());
-        let found = |moved: &mut ChangedScans, counts: [i64; 2], second| {
+        let (mut moved, start) = (MovedScans::default(), Instant::now());
+        let found = |moved: &mut MovedScans, counts: [i64; 2], second| {
             moved.learn(&Table::new([
                 scan(1, ScanStatus::Running, Some(counts[0]), 1),
                 scan(2, second, Some(counts[1]), 1),
@@ -401,13 +401,13 @@ mod tests {
 
     #[test]
     fn skipped_running_scans_are_fetched_next() {
-        let (mut moved, start) = (ChangedScans::default(), Instant::now());
-        let found = |moved: &mut ChangedScans, count| {
+        let (mut moved, start) = (MovedScans::default(), Instant::now());
+        let found = |moved: &mut MovedScans, count| {
             moved.learn(&Table::new(
                 (1..=3).map(|id| scan(id, ScanStatus::Running, Some(count), 1)),
             ));
         };
-        let take = |moved: &mut ChangedScans, at| -> Vec<i64> {
+        let take = |moved: &mut MovedScans, at| -> Vec<i64> {
             moved
                 .take(at, GAP, 2)
                 .0
@@ -438,7 +438,7 @@ mod tests {
     fn ended_scan_without_confirming_counts_is_fetched_once_more() {
         for (high, found, is_repeated) in [(Some(2), 2, false), (Some(2), 1, true), (None, 2, true)]
         {
-            let (mut moved, now) = (ChangedScans::default(), Instant::now());
+            let (mut moved, now) = (MovedScans::default(), Instant::now());
             moved.learn(&Table::new([scan(1, ScanStatus::Running, high, 1)]));
             moved.learn(&Table::new([scan(1, ScanStatus::Finished, high, 2)]));
             assert_eq!(due(&mut moved, now), [1]);
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn scan_without_counts_is_fetched_when_tests_finish() {
-        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let (mut moved, now) = (MovedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 1)]));
         moved.learn(&Table::new([scan(1, ScanStatus::Running, None, 2)]));
         assert_eq!(due(&mut moved, now), [1]);
@@ -467,7 +467,7 @@ mod tests {
 
     #[test]
     fn scan_with_some_counts_is_not_fetched_when_tests_finish() {
-        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let (mut moved, now) = (MovedScans::default(), Instant::now());
         let partly = |tests| {
             let mut scan = scan(1, ScanStatus::Running, Some(1), tests);
             scan.result_summary.critical = None;
@@ -480,7 +480,7 @@ mod tests {
 
     #[test]
     fn blank_scan_is_not_fetched_and_deleted_scan_is_dropped() {
-        let (mut moved, now) = (ChangedScans::default(), Instant::now());
+        let (mut moved, now) = (MovedScans::default(), Instant::now());
         moved.learn(&Table::new([scan(1, ScanStatus::Finished, Some(1), 9)]));
         moved.learn(&Table::new([
             scan(2, ScanStatus::Waiting, Some(0), 0),

@@ -1,4 +1,5 @@
-//! Fields of findings for queries, with and without decisions.
+//! The query fields of an issue, with and without decisions. Those of its occurrences are in
+//! `listed_fields`.
 
 use std::cmp::{Ordering, Reverse, max};
 use std::collections::BTreeSet;
