@@ -1,7 +1,6 @@
 //! Reads a file into scans, a scan for each target of each file, and rows of findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs::File;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -12,7 +11,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::coverage::tested_classes;
-use super::rows::{ImportedRow, RowWriter};
+use super::rows::{ImportedRow, RowWriter, WrittenRows};
 use crate::net::address::Address;
 use crate::store::imports::{QueuedImport, ScanToImport, UnscannedFinding};
 use scandeck_import::{
@@ -35,7 +34,7 @@ pub struct Collected {
     /// The position of the file of each scan.
     pub file_of_scan: Vec<usize>,
     /// The rows of the findings.
-    pub rows: File,
+    pub rows: WrittenRows,
 }
 
 /// A file that is being read.

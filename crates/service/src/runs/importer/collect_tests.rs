@@ -22,7 +22,7 @@ fn collect(import: &QueuedImport, contents: &[u8], limit: usize) -> anyhow::Resu
 }
 
 fn rows(collected: Collected) -> Vec<ImportedRow> {
-    let mut reader = RowReader::new(collected.rows).unwrap();
+    let mut reader = RowReader::new(collected.rows);
     reader.next_batch(1000, usize::MAX).unwrap()
 }
 

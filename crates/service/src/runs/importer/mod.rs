@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   POST /imports ─► parts in the store ─► claim ─► file ─► collect ─► rows in a file ─┐
-//!                                                    scandeck_import                    │ batches
+//!                                                    scandeck_import       by scan      │ batches
 //!              finished, or failed ◄── shown in one transaction ◄── hidden scans ◄──────┘
 //! ```
 //!
@@ -18,6 +18,7 @@ mod file;
 mod rows;
 
 use std::fs::File;
+use std::io;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -28,15 +29,15 @@ use crate::store::DatabaseError;
 use crate::store::imports::{FindingsToStore, ImportEnd, QueuedImport};
 use collect::{Collected, Collection};
 pub use file::{copy_import_file, unpacked};
-use rows::RowReader;
+use rows::{ImportedRow, RowReader, WrittenRows};
 use scandeck_wire::contract::import::{ImportedFile, ImportedScan};
 
 /// Files that are larger are not kept, compressed, in bytes.
 const MOST_KEPT: i64 = 64 << 20;
 
-/// Findings that are stored in one transaction, for which captures wait. The findings of a file may
-/// change targets with each line. They are then far apart in the indexes, and small transactions
-/// would write almost as many pages of them as they store findings.
+/// Findings that are stored in one transaction, for which captures wait. The findings of a target
+/// may be far apart in the indexes, and small transactions would write almost as many pages of them
+/// as they store findings.
 const BATCH_ROWS: usize = 1000;
 const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
@@ -189,44 +190,53 @@ async fn collect(
     read.await.context("reading the file failed")?
 }
 
-/// Stores the findings in batches; false when a scan of the import is gone.
+/// Stores the findings in batches, each while the next one is read; false when a scan of the import
+/// is gone.
 async fn store_findings(
     app: &App,
     import: &QueuedImport,
-    rows: File,
+    written: WrittenRows,
     scans: &[ImportedScan],
 ) -> Result<bool, DatabaseError> {
-    let mut reader = Some(RowReader::new(rows)?);
-    while let Some(mut open) = reader.take() {
-        let read = tokio::task::spawn_blocking(move || {
-            let rows = open.next_batch(BATCH_ROWS, BATCH_BYTES)?;
-            std::io::Result::Ok((open, rows))
-        });
-        let (open, rows) = read.await.map_err(std::io::Error::other)??;
-        if rows.is_empty() {
-            break;
-        }
-        reader = Some(open);
-        let mut batch: Vec<FindingsToStore> = Vec::new();
-        for row in rows {
-            let Some(scan) = scans.get(row.scan) else {
-                continue;
-            };
-            match batch.last_mut() {
-                Some(last) if last.scan == scan.id => last.findings.push(row.finding),
-                _ => batch.push(FindingsToStore {
-                    scan: scan.id,
-                    target: scan.target_id,
-                    findings: vec![row.finding],
-                }),
-            }
-        }
-        let stored = app.store.add_imported_findings(import, scans.len(), &batch);
-        if !stored.await? {
+    let (mut reader, mut rows) = next_rows(RowReader::new(written)).await?;
+    while !rows.is_empty() {
+        let batch = by_scan(rows, scans);
+        let storing = app.store.add_imported_findings(import, scans.len(), &batch);
+        let (stored, next) = tokio::join!(storing, next_rows(reader));
+        if !stored? {
             return Ok(false);
         }
+        (reader, rows) = next?;
     }
     Ok(true)
+}
+
+/// Reads a batch outside the async threads.
+async fn next_rows(mut reader: RowReader) -> io::Result<(RowReader, Vec<ImportedRow>)> {
+    let read = tokio::task::spawn_blocking(move || {
+        let rows = reader.next_batch(BATCH_ROWS, BATCH_BYTES)?;
+        io::Result::Ok((reader, rows))
+    });
+    read.await.map_err(io::Error::other)?
+}
+
+/// The findings of each scan together, of rows in the order of the scans.
+fn by_scan(rows: Vec<ImportedRow>, scans: &[ImportedScan]) -> Vec<FindingsToStore> {
+    let mut batch: Vec<FindingsToStore> = Vec::new();
+    for row in rows {
+        let Some(scan) = scans.get(row.scan) else {
+            continue;
+        };
+        match batch.last_mut() {
+            Some(last) if last.scan == scan.id => last.findings.push(row.finding),
+            _ => batch.push(FindingsToStore {
+                scan: scan.id,
+                target: scan.target_id,
+                findings: vec![row.finding],
+            }),
+        }
+    }
+    batch
 }
 
 /// The files with their scans.
