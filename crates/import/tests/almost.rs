@@ -127,6 +127,27 @@ fn lines_before_the_results_are_passed_over() {
 }
 
 #[test]
+fn other_results_behind_an_xml_document_are_not_lost_without_a_word() {
+    let nmap = String::from_utf8(sample("nmap.xml")).unwrap();
+    let plain = import(nmap.as_bytes());
+    // The reports of several runs in one file.
+    let twice = import(format!("{nmap}{nmap}\n<!-- end -->\n\u{1a}").as_bytes());
+    assert_eq!(twice.summary.damage, None);
+    assert_eq!(twice.entries.len(), 2 * plain.entries.len());
+    let burp = String::from_utf8(sample("burp.xml")).unwrap();
+    for other in [NUCLEI, &burp, "<nmaprun2/>", "&amp;", "<![CDATA[x]]>"] {
+        let read = import(format!("{nmap}\n{other}\n").as_bytes());
+        assert_eq!(read.entries, plain.entries, "{other}");
+        let damage = read.summary.damage.unwrap_or_default();
+        assert!(
+            damage.starts_with("other text follows"),
+            "{other}: {damage}"
+        );
+        assert!(read.summary.coverage.is_empty(), "{other}");
+    }
+}
+
+#[test]
 fn names_that_containers_write_before_lines_are_left_out() {
     let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
     assert_eq!(
