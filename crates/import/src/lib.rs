@@ -13,6 +13,7 @@
 //! memory. An odd entry is skipped and counted with the reason; damage, such as a cut file, ends
 //! the file, and the entries before it remain. `docs/imports.md` describes the formats.
 
+mod compliance;
 mod container;
 mod coverage;
 mod decode;

@@ -1,0 +1,59 @@
+//! Audits of configurations: one plugin of Nessus reports every check, so the check is the place of
+//! its result, and a passed one is no finding.
+
+/// A check of an audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComplianceCheck<'a> {
+    pub name: &'a str,
+    /// `PASSED`, `FAILED`, `WARNING` or `ERROR`.
+    pub result: &'a str,
+}
+
+impl<'a> ComplianceCheck<'a> {
+    /// The check that a description begins with: `"1.1 Set a password" : [FAILED]`.
+    pub fn of_description(description: &'a str) -> Option<Self> {
+        let (name, rest) = description
+            .trim_start()
+            .strip_prefix('"')?
+            .split_once("\" : [")?;
+        let (result, _) = rest.split_once(']')?;
+        Some(Self { name, result })
+    }
+
+    /// Why the check is no finding.
+    pub fn refusal(&self) -> Option<&'static str> {
+        match self.result.to_ascii_uppercase().as_str() {
+            "PASSED" => Some("compliance check passed"),
+            "ERROR" => Some("compliance check was not completed"),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_is_read_from_the_start_of_a_description() {
+        let description = "\"1.1 [L1] Set a password\" : [FAILED]\n\nPasswords: [\"a\" : [b]]";
+        let check = ComplianceCheck::of_description(description).unwrap();
+        assert_eq!(
+            (check.name, check.result),
+            ("1.1 [L1] Set a password", "FAILED")
+        );
+        assert_eq!(check.refusal(), None);
+        for text in [
+            "",
+            "The server is old.",
+            "\"quoted\" text",
+            "\"a\" : [FAILED",
+        ] {
+            assert_eq!(ComplianceCheck::of_description(text), None, "{text}");
+        }
+        for result in ["PASSED", "passed", "ERROR"] {
+            let check = ComplianceCheck { name: "a", result };
+            assert!(check.refusal().is_some(), "{result}");
+        }
+    }
+}
