@@ -148,6 +148,42 @@ fn other_results_behind_an_xml_document_are_not_lost_without_a_word() {
 }
 
 #[test]
+fn report_without_all_results_of_its_scan_is_incomplete() {
+    let result =
+        r#"<result><host>192.0.2.7</host><nvt oid="1.3"/><severity>5.0</severity></result>"#;
+    let report = |page: &str, results: usize, status: &str| {
+        format!(
+            r#"<report><report_format/><report><result_count>9<filtered>3</filtered></result_count><host><result_count><page>1</page></result_count></host><results {page}>{}</results><scan_run_status>{status}</scan_run_status></report></report>"#,
+            result.repeat(results)
+        )
+    };
+    for (page, results, status, damage) in [
+        (r#"start="1" max="-1""#, 3, "Done", ""),
+        (r#"start="1" max="3""#, 3, "Done", ""),
+        ("", 3, "Container", ""),
+        (r#"start="1" max="2""#, 2, "Done", "only 2 of 3 results"),
+        (r#"start="3" max="2""#, 1, "Done", "only 1 of 3 results"),
+        ("", 0, "Done", "only 0 of 3 results"),
+        (
+            "",
+            3,
+            "Stopped at 32 %",
+            "not finished when it was exported: Stopped",
+        ),
+    ] {
+        let read = import(report(page, results, status).as_bytes());
+        assert_eq!(read.entries.len(), results);
+        let seen = read.summary.damage.unwrap_or_default();
+        assert_eq!(
+            seen.is_empty(),
+            damage.is_empty(),
+            "{page} {status}: {seen}"
+        );
+        assert!(seen.contains(damage), "{page} {status}: {seen}");
+    }
+}
+
+#[test]
 fn names_that_containers_write_before_lines_are_left_out() {
     let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
     assert_eq!(
@@ -311,6 +347,9 @@ fn unaffected_versions_and_aborted_scans_are_no_findings() {
     let damage = Some("the scan was aborted before its end");
     assert_eq!(read.summary.damage.as_deref(), damage);
     assert!(read.entries.is_empty());
+    let failed = r#"<nmaprun scanner="nmap"><runstats><finished exit="error" errormsg="x"/></runstats></nmaprun>"#;
+    let damage = import(failed.as_bytes()).summary.damage.unwrap();
+    assert!(damage.contains("ended with an error"), "{damage}");
     let old = r#"{"version":"1.0.0","runs":[{"tool":{"name":"T"},"results":[{"ruleId":"r","message":"m"}]}]}"#;
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
     let read = scandeck_import::read(old.as_bytes(), None, &ImportLimits::default(), &mut sink);
