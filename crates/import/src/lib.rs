@@ -26,6 +26,7 @@ mod head;
 mod input;
 mod json;
 mod open_port;
+mod package;
 mod preview;
 mod repair;
 mod run;

@@ -184,6 +184,36 @@ fn report_without_all_results_of_its_scan_is_incomplete() {
 }
 
 #[test]
+fn packages_of_a_bill_without_components_keep_their_place_in_the_next_bill() {
+    let bill = |serial: &str, version: &str| {
+        json!({"bomFormat": "CycloneDX", "vulnerabilities": [
+            {"id": "CVE-2021-44228", "affects": [
+                {"ref": format!("urn:cdx:{serial}/1#pkg:maven/org.acme/log@{version}?type=jar")},
+                {"ref": format!("urn:cdx:{serial}/1#013325a7")},
+                {"ref": format!("pkg:npm/%40acme/shop@{version}")}]}]})
+    };
+    let read = complete(&bill("3e671687", "2.14").to_string(), 3);
+    let titles: Vec<&str> = read.entries.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "CVE-2021-44228 in org.acme/log 2.14",
+            "CVE-2021-44228 in 013325a7",
+            "CVE-2021-44228 in @acme/shop 2.14"
+        ]
+    );
+    let next = complete(&bill("a58921a6", "2.15").to_string(), 3);
+    let places = |read: &Imported| -> Vec<String> {
+        read.entries
+            .iter()
+            .map(|one| one.place.path.clone())
+            .collect()
+    };
+    assert_eq!(places(&read), ["org.acme/log", "013325a7", "@acme/shop"]);
+    assert_eq!(places(&next), places(&read));
+}
+
+#[test]
 fn names_that_containers_write_before_lines_are_left_out() {
     let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
     assert_eq!(
