@@ -214,6 +214,31 @@ fn packages_of_a_bill_without_components_keep_their_place_in_the_next_bill() {
 }
 
 #[test]
+fn odd_parts_of_sarif_lose_neither_results_nor_the_rules_of_others() {
+    let rule = |id: &str| json!({"id": id, "properties": {"security-severity": "9.8"}});
+    let mut odd = rule("a");
+    odd["relationships"] = json!({});
+    odd["messageStrings"] = json!({"m": 5});
+    let run = json!({
+        "tool": {"driver": {"name": "T", "rules": [odd, 5, rule("b")]}, "extensions": "none"},
+        "results": [
+            // -1 is the default of an index.
+            {"rule": {"id": "a", "index": -1, "toolComponent": {"index": -1}},
+                "message": {"text": "m"},
+                "locations": {"physicalLocation": {"artifactLocation": {"uri": "a.c", "index": -1}}}},
+            {"ruleIndex": 2, "message": {"text": "m"}, "partialFingerprints": [], "locations": ["x"]},
+            {"ruleId": "b", "ruleIndex": "first", "message": {"text": "m"},
+                "webRequest": {"headers": []}}
+        ]
+    });
+    let read = complete(&json!({"version": "2.1.0", "runs": [run]}).to_string(), 3);
+    assert_eq!(read.ids(), ["t:a", "t:b", "t:b"]);
+    let is_critical = |entry: &ImportEntry| entry.source_risk == "9.8";
+    assert!(read.entries.iter().all(is_critical), "{:?}", read.entries);
+    assert_eq!(read.entries[0].place.path, "a.c");
+}
+
+#[test]
 fn names_that_containers_write_before_lines_are_left_out() {
     let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
     assert_eq!(
