@@ -135,9 +135,10 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
 
 /// Checks of audits have their result in place of a severity.
 fn risk(severity: &str) -> Risk {
-    match severity.eq_ignore_ascii_case("failed") {
-        true => Risk::High,
-        false => fields::risk(severity).unwrap_or(Risk::Info),
+    match severity.to_ascii_uppercase().as_str() {
+        "FAILED" => Risk::High,
+        "WARNING" | "ERROR" => Risk::Medium,
+        _ => fields::risk(severity).unwrap_or(Risk::Info),
     }
 }
 
