@@ -152,9 +152,15 @@ impl NessusHost {
         if let Some(target) = &target {
             run.target(target);
         }
+        let has = |texts: [&str; 2]| texts.iter().any(|text| !text.is_empty());
+        let is_finished = has(ended);
+        if has(started) && !is_finished {
+            run.skip("host was not scanned to its end");
+            run.uncompleted("nessus:".to_owned());
+        }
         Self {
             target,
-            is_finished: !tag("HOST_END").is_empty() || !tag("HOST_END_TIMESTAMP").is_empty(),
+            is_finished,
             has_credentials: fields::is_true(tag("Credentialed_Scan")),
         }
     }

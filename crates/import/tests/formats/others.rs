@@ -104,6 +104,24 @@ fn nessus_checks_of_an_audit_are_findings_unless_they_passed() {
 }
 
 #[test]
+fn servers_that_were_not_tested_to_their_end_leave_classes_uncompleted() {
+    let nessus = "<NessusClientData_v2><Report><ReportHost name='a.test'><HostProperties><tag name='HOST_START'>Wed Mar 23 14:00:00 2022</tag></HostProperties></ReportHost></Report></NessusClientData_v2>";
+    let sslscan = "<document title='SSLScan Results' version='2.1'><error><![CDATA[Could not open a connection]]></error></document>";
+    let sslyze = r#"{"server_scan_results":[{"server_location":{"hostname":"a.test","port":443},"scan_result":null}]}"#;
+    for (file, class) in [
+        (nessus, "nessus:"),
+        (sslscan, "sslscan:"),
+        (sslyze, "sslyze:"),
+    ] {
+        let read = crate::import(file.as_bytes());
+        assert!(read.summary.uncompleted.contains(class), "{class}");
+        assert_eq!(read.summary.skipped_count(), 1, "{class}");
+    }
+    let whole = import_sample("scan.nessus");
+    assert!(whole.summary.uncompleted.is_empty());
+}
+
+#[test]
 fn nessus_evidence_has_every_output_of_the_plugin() {
     let file = "<NessusClientData_v2><Report><ReportHost name='a.test'><ReportItem port='1' severity='1' pluginID='5' pluginName='n'><plugin_output>one</plugin_output><plugin_output>two</plugin_output></ReportItem></ReportHost></Report></NessusClientData_v2>";
     let read = crate::import(file.as_bytes());
