@@ -402,6 +402,12 @@ fn unaffected_versions_and_aborted_scans_are_no_findings() {
     let damage = Some("the scan was aborted before its end");
     assert_eq!(read.summary.damage.as_deref(), damage);
     assert!(read.entries.is_empty());
+    for (word, is_damaged) in [("True", true), ("False", false)] {
+        let acunetix = String::from_utf8(sample("acunetix.xml")).unwrap();
+        let aborted = format!("<Aborted>{word}</Aborted><Crawler");
+        let read = import(acunetix.replace("<Crawler", &aborted).as_bytes());
+        assert_eq!(read.summary.damage.is_some(), is_damaged, "{word}");
+    }
     let failed = r#"<nmaprun scanner="nmap"><runstats><finished exit="error" errormsg="x"/></runstats></nmaprun>"#;
     let damage = import(failed.as_bytes()).summary.damage.unwrap();
     assert!(damage.contains("ended with an error"), "{damage}");
