@@ -218,6 +218,13 @@ async fn requests_are_checked_before_the_file_is_read() {
     refused("complete=perhaps", 400, "complete").await;
     let empty = send(&service, &key, "", b"").await;
     empty.assert_refused(400, "empty");
+    let form = service.request(Method::POST, "/imports");
+    let form = form
+        .header("content-type", "Multipart/Form-Data; boundary=b")
+        .body(NUCLEI);
+    JsonResponse::read(form.send().await.unwrap())
+        .await
+        .assert_refused(415, "the body is the file itself");
     service
         .get("/imports/7")
         .await

@@ -398,6 +398,11 @@ async fn invalid_schedules_are_refused() {
             400,
             "use a day such as",
         ),
+        (
+            json!({"first": "9999-12-31", "at": "23:59"}),
+            400,
+            "no start is before the year 10000",
+        ),
         (json!({"window": "1w"}), 400, "window: `1w` is not valid"),
         (json!({"target_ids": []}), 400, "at least one is required"),
         (json!({"target_ids": [9]}), 404, "target 9"),

@@ -89,6 +89,10 @@ fn open_zip(
     }
     let damaged = |error: zip::result::ZipError| ImportError::Archive(error.to_string());
     let mut zip = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
+    if zip.has_duplicate_names() {
+        let lost = "several of its files have one name, and only the last of them can be read";
+        return Err(ImportError::Archive(lost.to_owned()));
+    }
     // The directory of an archive that is in this one: its own is cut off.
     if zip.offset() > 0 {
         let cut = "its directory is missing, so it is not complete";
@@ -99,6 +103,7 @@ fn open_zip(
         return Err(ImportError::Limit(limit));
     }
     let mut rest = *limits;
+    let mut is_empty = true;
     for index in 0..zip.len() {
         let file = zip.by_index(index).map_err(damaged)?;
         let name = file.name().map(Cow::into_owned).unwrap_or_default();
@@ -106,6 +111,7 @@ fn open_zip(
         if name.ends_with('/') || is_system {
             continue;
         }
+        is_empty = false;
         let packed = Rc::new(Cell::new(file.compressed_size()));
         let unpacked = Rc::new(Cell::new(0));
         let counted = CountedRead {
@@ -120,7 +126,26 @@ fn open_zip(
         // All files of the archive share the limit.
         rest.bytes = rest.bytes.saturating_sub(unpacked.get());
     }
-    Ok(())
+    match is_empty {
+        true => Err(ImportError::NoFiles),
+        false => Ok(()),
+    }
+}
+
+/// The kind of archive that unpacked text is. The files in it are not compressed, so their results
+/// would be read as those of one file, and those in other formats would be lost.
+pub fn archive_in(text: &str) -> Option<&'static str> {
+    const TAR: &str = "ustar";
+    /// Where a tar archive has its mark: POSIX.1, section "ustar interchange format".
+    const TAR_AT: usize = 257;
+    if text.starts_with("PK\x03\x04") {
+        return Some("zip");
+    }
+    let bytes = text.as_bytes().get(TAR_AT..).unwrap_or_default();
+    let chars = text.chars().skip(TAR_AT).take(TAR.len());
+    // A byte of a name that is not UTF-8 is one character of the text.
+    let is_tar = bytes.starts_with(TAR.as_bytes()) || chars.eq(TAR.chars());
+    is_tar.then_some("tar")
 }
 
 struct CountedRead<R> {

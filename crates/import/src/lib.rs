@@ -13,6 +13,7 @@
 //! memory. An odd entry is skipped and counted with the reason; damage, such as a cut file, ends
 //! the file, and the entries before it remain. `docs/imports.md` describes the formats.
 
+mod compliance;
 mod container;
 mod coverage;
 mod decode;
@@ -25,6 +26,7 @@ mod head;
 mod input;
 mod json;
 mod open_port;
+mod package;
 mod preview;
 mod repair;
 mod run;
@@ -117,6 +119,10 @@ pub enum ImportError {
     Limit(String),
     #[error("the archive cannot be read: {0}; unpack it and use its files")]
     Archive(String),
+    #[error("the archive has no files")]
+    NoFiles,
+    #[error("the file contains a {0} archive, which is not unpacked; unpack it and use its files")]
+    ArchiveInside(&'static str),
     #[error("the file cannot be read")]
     Read(#[source] std::io::Error),
 }
@@ -149,7 +155,9 @@ pub fn read(
         let summary = match read_member(member, named, limits, entries, sink) {
             Ok(summary) => summary,
             // The other files of an archive may be results.
-            Err(ImportError::Empty | ImportError::Unknown) if name.is_some() => {
+            Err(ImportError::Empty | ImportError::Unknown | ImportError::ArchiveInside(_))
+                if name.is_some() =>
+            {
                 ImportSummary::unrecognised(name)
             }
             Err(error) => return Err(error),
@@ -171,6 +179,9 @@ fn read_member(
 ) -> Result<ImportSummary, ImportError> {
     let mut input = ImportInput::new(member.bytes, limits.entry_bytes);
     let first = input.peek().map_err(of_fault)?;
+    if let Some(kind) = container::archive_in(first) {
+        return Err(ImportError::ArchiveInside(kind));
+    }
     let recognised = formats::recognise(first, named);
     let unfit = match (&recognised, named) {
         (None, Some(format)) => other_format(first, format),

@@ -15,6 +15,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_ATTRIBUTES: usize = 256;
 /// Elements of one entry.
 const MAX_ELEMENTS: usize = 500_000;
+const FOLLOWED: &str = "other text follows the XML document; its results are not read";
 
 /// An element without its prefix: `v:id` is `id`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,6 +92,8 @@ pub struct XmlStream<'a, 'b> {
     reader: Reader<&'a mut ImportInput<'b>>,
     buffer: Vec<u8>,
     depth: usize,
+    /// The name of the outermost element.
+    root: Option<String>,
     /// The name of an element without content, whose end comes next.
     ended: Option<String>,
     allowance: EntryAllowance,
@@ -108,6 +111,7 @@ impl<'a, 'b> XmlStream<'a, 'b> {
             reader,
             buffer: Vec::new(),
             depth: 0,
+            root: None,
             ended: None,
             allowance,
         }
@@ -177,6 +181,15 @@ impl<'a, 'b> XmlStream<'a, 'b> {
                     return Err(damage(&format!("{error} at byte {at}")));
                 }
             };
+            if self.depth == 0 {
+                if let Some(root) = &self.root {
+                    if begins_other(&event, root) {
+                        return Err(ReadFault::Damaged(FOLLOWED.to_owned()));
+                    }
+                } else if let Event::Start(start) | Event::Empty(start) = &event {
+                    self.root = Some(local(start.name().0));
+                }
+            }
             return Ok(match event {
                 Event::Start(start) => {
                     self.depth += 1;
@@ -220,6 +233,21 @@ enum XmlPart {
 
 fn damage(what: &str) -> ReadFault {
     ReadFault::Damaged(format!("the XML ends or is damaged: {what}"))
+}
+
+/// Whether something other than a document of the same kind follows the outermost element `root`.
+fn begins_other(event: &Event<'_>, root: &str) -> bool {
+    match event {
+        Event::Start(start) | Event::Empty(start) => local(start.name().0) != root,
+        Event::Text(text) => text.chars().any(|c| !c.is_whitespace() && !c.is_control()),
+        Event::CData(_) | Event::GeneralRef(_) => true,
+        Event::End(_)
+        | Event::Comment(_)
+        | Event::Decl(_)
+        | Event::PI(_)
+        | Event::DocType(_)
+        | Event::Eof => false,
+    }
 }
 
 /// A predefined entity; others remain as they are.

@@ -127,6 +127,118 @@ fn lines_before_the_results_are_passed_over() {
 }
 
 #[test]
+fn other_results_behind_an_xml_document_are_not_lost_without_a_word() {
+    let nmap = String::from_utf8(sample("nmap.xml")).unwrap();
+    let plain = import(nmap.as_bytes());
+    // The reports of several runs in one file.
+    let twice = import(format!("{nmap}{nmap}\n<!-- end -->\n\u{1a}").as_bytes());
+    assert_eq!(twice.summary.damage, None);
+    assert_eq!(twice.entries.len(), 2 * plain.entries.len());
+    let burp = String::from_utf8(sample("burp.xml")).unwrap();
+    for other in [NUCLEI, &burp, "<nmaprun2/>", "&amp;", "<![CDATA[x]]>"] {
+        let read = import(format!("{nmap}\n{other}\n").as_bytes());
+        assert_eq!(read.entries, plain.entries, "{other}");
+        let damage = read.summary.damage.unwrap_or_default();
+        assert!(
+            damage.starts_with("other text follows"),
+            "{other}: {damage}"
+        );
+        assert!(read.summary.coverage.is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn report_without_all_results_of_its_scan_is_incomplete() {
+    let result =
+        r#"<result><host>192.0.2.7</host><nvt oid="1.3"/><severity>5.0</severity></result>"#;
+    let report = |page: &str, results: usize, status: &str| {
+        format!(
+            r#"<report><report_format/><report><result_count>9<filtered>3</filtered></result_count><host><result_count><page>1</page></result_count></host><results {page}>{}</results><scan_run_status>{status}</scan_run_status></report></report>"#,
+            result.repeat(results)
+        )
+    };
+    for (page, results, status, damage) in [
+        (r#"start="1" max="-1""#, 3, "Done", ""),
+        (r#"start="1" max="3""#, 3, "Done", ""),
+        ("", 3, "Container", ""),
+        (r#"start="1" max="2""#, 2, "Done", "only 2 of 3 results"),
+        (r#"start="3" max="2""#, 1, "Done", "only 1 of 3 results"),
+        ("", 0, "Done", "only 0 of 3 results"),
+        (
+            "",
+            3,
+            "Stopped at 32 %",
+            "not finished when it was exported: Stopped",
+        ),
+    ] {
+        let read = import(report(page, results, status).as_bytes());
+        assert_eq!(read.entries.len(), results);
+        let seen = read.summary.damage.unwrap_or_default();
+        assert_eq!(
+            seen.is_empty(),
+            damage.is_empty(),
+            "{page} {status}: {seen}"
+        );
+        assert!(seen.contains(damage), "{page} {status}: {seen}");
+    }
+}
+
+#[test]
+fn packages_of_a_bill_without_components_keep_their_place_in_the_next_bill() {
+    let bill = |serial: &str, version: &str| {
+        json!({"bomFormat": "CycloneDX", "vulnerabilities": [
+            {"id": "CVE-2021-44228", "affects": [
+                {"ref": format!("urn:cdx:{serial}/1#pkg:maven/org.acme/log@{version}?type=jar")},
+                {"ref": format!("urn:cdx:{serial}/1#013325a7")},
+                {"ref": format!("pkg:npm/%40acme/shop@{version}")}]}]})
+    };
+    let read = complete(&bill("3e671687", "2.14").to_string(), 3);
+    let titles: Vec<&str> = read.entries.iter().map(|one| one.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "CVE-2021-44228 in org.acme/log 2.14",
+            "CVE-2021-44228 in 013325a7",
+            "CVE-2021-44228 in @acme/shop 2.14"
+        ]
+    );
+    let next = complete(&bill("a58921a6", "2.15").to_string(), 3);
+    let places = |read: &Imported| -> Vec<String> {
+        read.entries
+            .iter()
+            .map(|one| one.place.path.clone())
+            .collect()
+    };
+    assert_eq!(places(&read), ["org.acme/log", "013325a7", "@acme/shop"]);
+    assert_eq!(places(&next), places(&read));
+}
+
+#[test]
+fn odd_parts_of_sarif_lose_neither_results_nor_the_rules_of_others() {
+    let rule = |id: &str| json!({"id": id, "properties": {"security-severity": "9.8"}});
+    let mut odd = rule("a");
+    odd["relationships"] = json!({});
+    odd["messageStrings"] = json!({"m": 5});
+    let run = json!({
+        "tool": {"driver": {"name": "T", "rules": [odd, 5, rule("b")]}, "extensions": "none"},
+        "results": [
+            // -1 is the default of an index.
+            {"rule": {"id": "a", "index": -1, "toolComponent": {"index": -1}},
+                "message": {"text": "m"},
+                "locations": {"physicalLocation": {"artifactLocation": {"uri": "a.c", "index": -1}}}},
+            {"ruleIndex": 2, "message": {"text": "m"}, "partialFingerprints": [], "locations": ["x"]},
+            {"ruleId": "b", "ruleIndex": "first", "message": {"text": "m"},
+                "webRequest": {"headers": []}}
+        ]
+    });
+    let read = complete(&json!({"version": "2.1.0", "runs": [run]}).to_string(), 3);
+    assert_eq!(read.ids(), ["t:a", "t:b", "t:b"]);
+    let is_critical = |entry: &ImportEntry| entry.source_risk == "9.8";
+    assert!(read.entries.iter().all(is_critical), "{:?}", read.entries);
+    assert_eq!(read.entries[0].place.path, "a.c");
+}
+
+#[test]
 fn names_that_containers_write_before_lines_are_left_out() {
     let named = format!("nuclei-1  | {NUCLEI}\nnuclei-1  | done\n\u{feff}{NUCLEI}\n");
     assert_eq!(
@@ -290,6 +402,15 @@ fn unaffected_versions_and_aborted_scans_are_no_findings() {
     let damage = Some("the scan was aborted before its end");
     assert_eq!(read.summary.damage.as_deref(), damage);
     assert!(read.entries.is_empty());
+    for (word, is_damaged) in [("True", true), ("False", false)] {
+        let acunetix = String::from_utf8(sample("acunetix.xml")).unwrap();
+        let aborted = format!("<Aborted>{word}</Aborted><Crawler");
+        let read = import(acunetix.replace("<Crawler", &aborted).as_bytes());
+        assert_eq!(read.summary.damage.is_some(), is_damaged, "{word}");
+    }
+    let failed = r#"<nmaprun scanner="nmap"><runstats><finished exit="error" errormsg="x"/></runstats></nmaprun>"#;
+    let damage = import(failed.as_bytes()).summary.damage.unwrap();
+    assert!(damage.contains("ended with an error"), "{damage}");
     let old = r#"{"version":"1.0.0","runs":[{"tool":{"name":"T"},"results":[{"ruleId":"r","message":"m"}]}]}"#;
     let mut sink = |_: ImportEntry| std::ops::ControlFlow::Continue(());
     let read = scandeck_import::read(old.as_bytes(), None, &ImportLimits::default(), &mut sink);

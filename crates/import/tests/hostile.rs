@@ -287,6 +287,70 @@ fn cut_archive_is_refused_although_the_archive_in_it_is_complete() {
 }
 
 #[test]
+fn archive_without_files_is_an_error() {
+    for archive in [
+        zip(&[]),
+        zip(&[("__MACOSX/._a.json", b"x"), (".DS_Store", b"x")]),
+    ] {
+        let read = count(&archive, &ImportLimits::default());
+        assert!(matches!(read, Err(ImportError::NoFiles)), "{read:?}");
+    }
+}
+
+#[test]
+fn archive_with_two_files_of_one_name_is_refused() {
+    let plain = sample("nuclei.jsonl");
+    let mut archive = zip(&[("a.jsonl", &plain), ("b.jsonl", &plain)]);
+    // The writer refuses such a name, other tools do not.
+    for at in 0..archive.len() {
+        if archive[at..].starts_with(b"b.jsonl") {
+            archive[at] = b'a';
+        }
+    }
+    let read = count(&archive, &ImportLimits::default());
+    let error = read.unwrap_err().to_string();
+    assert!(
+        error.contains("several of its files have one name"),
+        "{error}"
+    );
+}
+
+/// A tar archive with one file in the ustar format.
+fn tar(name: &[u8], content: &[u8]) -> Vec<u8> {
+    let mut head = vec![0; 512];
+    head[..name.len()].copy_from_slice(name);
+    head[257..263].copy_from_slice(b"ustar\0");
+    let padding = vec![0; content.len().next_multiple_of(512) - content.len()];
+    [head.as_slice(), content, &padding].concat()
+}
+
+#[test]
+fn archive_in_a_file_is_not_read_as_one_file() {
+    let (nmap, nuclei) = (sample("nmap.xml"), sample("nuclei.jsonl"));
+    let limits = ImportLimits::default();
+    for name in [&b"nmap.xml"[..], "gr\u{fc}n.xml".as_bytes(), b"gr\xfcn.xml"] {
+        let files = [tar(name, &nmap), tar(b"nuclei.jsonl", &nuclei)].concat();
+        for archive in [files.clone(), gzip(&files)] {
+            let read = count(&archive, &limits);
+            assert!(
+                matches!(read, Err(ImportError::ArchiveInside("tar"))),
+                "{read:?}"
+            );
+        }
+    }
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let mut inner = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    inner.start_file("nmap.xml", stored).unwrap();
+    inner.write_all(&nmap).unwrap();
+    let inner = inner.finish().unwrap().into_inner();
+    // The other files of the outer archive are read.
+    let outer = zip(&[("inner.zip", &inner), ("nuclei.jsonl", &nuclei)]);
+    let summaries = count(&outer, &limits).unwrap();
+    assert_eq!(summaries[0].format, None);
+    assert_eq!(summaries[1].entries, 3);
+}
+
+#[test]
 fn messages_before_and_between_json_lines_are_skipped() {
     let plain = String::from_utf8(sample("nuclei.jsonl")).unwrap();
     let noisy = format!(

@@ -1,5 +1,6 @@
 //! The environment variables that the configuration reads.
 
+use std::env::VarError;
 use std::path::PathBuf;
 
 use super::{ConfigError, StateDir};
@@ -27,16 +28,12 @@ impl Environment {
     /// The environment of this process.
     ///
     /// # Errors
-    /// When a directory is below the home directory, and the user has none.
+    /// When a directory is below the home directory, and the user has none. When a variable is not
+    /// UTF-8 text: without it, a command would use another service.
     pub fn of_process() -> Result<Self, ConfigError> {
-        let text = |name| {
-            std::env::var(name)
-                .ok()
-                .filter(|text: &String| !text.trim().is_empty())
-        };
         Ok(Self {
-            base_url: text("SCANDECK_BASE_URL"),
-            api_key: text("SCANDECK_API_KEY"),
+            base_url: text_of("SCANDECK_BASE_URL")?,
+            api_key: text_of("SCANDECK_API_KEY")?,
             config_home: base_dirs::config_home()?,
             state_home: base_dirs::state_home()?,
             home: base_dirs::home().unwrap_or_else(|_| PathBuf::from("/")),
@@ -51,6 +48,18 @@ impl Environment {
 
     pub fn state_dir(&self) -> StateDir {
         StateDir::new(self.state_home.join("scandeck"))
+    }
+}
+
+/// A variable, unless it is blank.
+fn text_of(name: &str) -> Result<Option<String>, ConfigError> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(ConfigError::new(
+            format!("the variable {name} is not UTF-8 text"),
+            "set it again, or unset it",
+        )),
     }
 }
 

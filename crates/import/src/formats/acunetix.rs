@@ -17,6 +17,8 @@ use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 pub const READER: &dyn FormatReader = &AcunetixReader;
 
+const ABORTED: &str = "the scan was aborted before its end";
+
 struct AcunetixReader;
 
 impl FormatReader for AcunetixReader {
@@ -56,6 +58,11 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
                 "StartURL" => start = xml.whole(tree)?.text.trim().to_owned(),
                 "StartTime" => run.summary.started = fields::time(&xml.whole(tree)?.text),
                 "FinishTime" => run.summary.ended = fields::time(&xml.whole(tree)?.text),
+                "Aborted" => {
+                    if fields::is_true(&xml.whole(tree)?.text) {
+                        run.summary.damage = Some(ABORTED.to_owned());
+                    }
+                }
                 // The start may be a name alone; the crawler knows its scheme.
                 "Crawler" if !start.contains("://") => start = tree.get("StartUrl").to_owned(),
                 "ReportItem" => {

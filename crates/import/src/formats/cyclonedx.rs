@@ -16,6 +16,7 @@ use crate::fields;
 use crate::head::FileHead;
 use crate::input::{ImportInput, ReadFault};
 use crate::json::{self, JsonReader, JsonStep};
+use crate::package::{NamedPackage, linked_reference};
 use crate::run::ImportRun;
 use crate::target::ImportTarget;
 use crate::xml::{XmlStep, XmlStream, XmlTree};
@@ -400,15 +401,26 @@ impl CyclonedxBom {
                 run.add(self.entry(one, &CyclonedxComponent::default()))?;
             }
             for reference in &one.affects {
-                let component = self.components.get(reference).cloned();
-                let unknown = || CyclonedxComponent {
-                    name: reference.clone(),
-                    ..CyclonedxComponent::default()
-                };
-                run.add(self.entry(one, &component.unwrap_or_else(unknown)))?;
+                run.add(self.entry(one, &self.component(reference)))?;
             }
         }
         Ok(())
+    }
+
+    /// The component of a reference. A VEX document has none: its references name the package.
+    fn component(&self, reference: &str) -> CyclonedxComponent {
+        let linked = linked_reference(reference);
+        let known = [reference, &linked]
+            .into_iter()
+            .find_map(|reference| self.components.get(reference));
+        known.cloned().unwrap_or_else(|| {
+            let package = NamedPackage::of_reference(&linked);
+            CyclonedxComponent {
+                name: package.name,
+                version: package.version,
+                purl: package.purl,
+            }
+        })
     }
 
     fn entry(&self, one: &CyclonedxVulnerability, component: &CyclonedxComponent) -> ImportEntry {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use scandeck_wire::contract::Risk;
 
 use super::FormatReader;
+use crate::compliance::ComplianceCheck;
 use crate::coverage::ImportCoverage;
-use crate::entry::{CvssRating, EpssRating, ImportEntry};
+use crate::entry::{CvssRating, EntryPlace, EpssRating, ImportEntry};
 use crate::evidence::EntryEvidence;
 use crate::fields;
 use crate::head::FileHead;
@@ -151,9 +152,15 @@ impl NessusHost {
         if let Some(target) = &target {
             run.target(target);
         }
+        let has = |texts: [&str; 2]| texts.iter().any(|text| !text.is_empty());
+        let is_finished = has(ended);
+        if has(started) && !is_finished {
+            run.skip("host was not scanned to its end");
+            run.uncompleted("nessus:".to_owned());
+        }
         Self {
             target,
-            is_finished: !tag("HOST_END").is_empty() || !tag("HOST_END_TIMESTAMP").is_empty(),
+            is_finished,
             has_credentials: fields::is_true(tag("Credentialed_Scan")),
         }
     }
@@ -164,6 +171,11 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
     if plugin.is_empty() {
         return Err("result without a plugin id");
     }
+    let check = compliance(item);
+    if let Some(reason) = check.as_ref().and_then(ComplianceCheck::refusal) {
+        return Err(reason);
+    }
+    let check = check.map_or("", |check| check.name);
     let port = fields::port(item.get("port"));
     let rating = |score: &str, vector: &str| {
         CvssRating::new(fields::number(item.at(score)), item.at(vector))
@@ -184,7 +196,10 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
     if item.at("plugin_type") == "local" {
         tags.push(LOCAL_CHECK.to_owned());
     }
-    let solution = item.at("solution");
+    let solution = match item.at("compliance-solution") {
+        "" => item.at("solution"),
+        solution => solution,
+    };
     Ok(ImportEntry {
         vuln_id: format!("nessus:{plugin}"),
         risk: risk(item.get("severity")),
@@ -192,11 +207,14 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
             "" => item.get("severity").to_owned(),
             word => word.to_owned(),
         },
-        title: item.get("pluginName").to_owned(),
+        title: match check {
+            "" => item.get("pluginName").to_owned(),
+            check => check.to_owned(),
+        },
         description: fields::paragraphs(&[item.at("synopsis"), item.at("description")]),
         recommendation: String::from(if solution == "n/a" { "" } else { solution }),
         test: format!("Nessus plugin {plugin} ({})", item.get("pluginFamily")),
-        evidence: EntryEvidence::text(item.at("plugin_output")),
+        evidence: EntryEvidence::text(output(item)),
         cves: texts("cve").flat_map(fields::cves).collect(),
         cwes,
         cvss,
@@ -217,8 +235,38 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
         is_known_exploited: xrefs
             .iter()
             .any(|xref| xref.starts_with("CISA-KNOWN-EXPLOITED")),
+        place: EntryPlace {
+            path: String::new(),
+            parameter: check.to_owned(),
+        },
         ..ImportEntry::default()
     })
+}
+
+/// The check of an audit that the result is of.
+fn compliance(item: &XmlTree) -> Option<ComplianceCheck<'_>> {
+    match item.at("compliance-check-name") {
+        "" => ComplianceCheck::of_description(item.at("description")),
+        name => Some(ComplianceCheck {
+            name,
+            result: item.at("compliance-result"),
+        }),
+    }
+}
+
+/// All texts that the plugin wrote, and what a check of an audit compared.
+fn output(item: &XmlTree) -> String {
+    let compared = [
+        ("Policy value", item.at("compliance-policy-value")),
+        ("Actual value", item.at("compliance-actual-value")),
+    ];
+    let compared = compared.into_iter().filter(|(_, value)| !value.is_empty());
+    let texts = item.all("plugin_output").map(|output| output.text.clone());
+    let texts: Vec<String> = texts
+        .chain(compared.map(|(name, value)| format!("{name}: {value}")))
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    fields::paragraphs(&texts)
 }
 
 /// The severity that Nessus shows, after its users changed it.

@@ -4,7 +4,8 @@ use scandeck_wire::contract::Risk;
 use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 use super::FormatReader;
-use crate::entry::{CvssRating, ImportEntry};
+use crate::compliance::ComplianceCheck;
+use crate::entry::{CvssRating, EntryPlace, ImportEntry};
 use crate::evidence::EntryEvidence;
 use crate::fields;
 use crate::head::FileHead;
@@ -65,6 +66,12 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     if plugin.is_empty() || !plugin.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("row without a plugin id");
     }
+    let description = row.get(&["description", "definition.description"]);
+    let check = ComplianceCheck::of_description(description);
+    if let Some(reason) = check.as_ref().and_then(ComplianceCheck::refusal) {
+        return Err(reason);
+    }
+    let check = check.map_or("", |check| check.name);
     let names = [
         row.get(&["dns name", "asset.display_fqdn"]),
         row.get(&["host", "ip address", "asset.display_ipv4_address"]),
@@ -83,14 +90,17 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let family = row.get(&["family", "definition.family"]);
     Ok(ImportEntry {
         vuln_id: format!("nessus:{plugin}"),
-        risk: fields::risk(severity).unwrap_or(Risk::Info),
+        risk: risk(severity),
         source_risk: severity.to_owned(),
-        title: row
-            .get(&["plugin name", "name", "definition.name"])
-            .to_owned(),
+        title: match check {
+            "" => row
+                .get(&["plugin name", "name", "definition.name"])
+                .to_owned(),
+            check => check.to_owned(),
+        },
         description: fields::paragraphs(&[
             row.get(&["synopsis", "definition.synopsis"]),
-            row.get(&["description", "definition.description"]),
+            description,
         ]),
         recommendation: String::from(if solution == "n/a" { "" } else { solution }),
         test: format!("Nessus plugin {plugin} {family}").trim().to_owned(),
@@ -115,8 +125,21 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
             "" => None,
             comment => Some(ProposedVerdict::new(Verdict::RiskAccepted, comment)),
         },
+        place: EntryPlace {
+            path: String::new(),
+            parameter: check.to_owned(),
+        },
         ..ImportEntry::default()
     })
+}
+
+/// Checks of audits have their result in place of a severity.
+fn risk(severity: &str) -> Risk {
+    match severity.to_ascii_uppercase().as_str() {
+        "FAILED" => Risk::High,
+        "WARNING" | "ERROR" => Risk::Medium,
+        _ => fields::risk(severity).unwrap_or(Risk::Info),
+    }
 }
 
 /// The rating of version 3, else that of version 2.

@@ -23,6 +23,7 @@ pub const READER: &dyn FormatReader = &NmapReader;
 const OPEN_PORT: &str = "nmap:open-port";
 /// CVEs that the script `vulners` lists for the version of a service.
 const OF_VERSION: &str = "nmap:CVE-";
+const FAILED: &str = "nmap ended with an error before its scan was complete";
 
 struct NmapReader;
 
@@ -79,6 +80,9 @@ impl FormatReader for NmapReader {
                     "finished" => {
                         run.summary.ended = fields::time(tree.get("time"));
                         scan.is_finished = tree.get("exit") != "error";
+                        if !scan.is_finished {
+                            run.summary.damage = Some(FAILED.to_owned());
+                        }
                     }
                     "host" => host = NmapHost::default(),
                     "status" => host.is_up = tree.get("state") == "up",

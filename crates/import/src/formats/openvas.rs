@@ -2,6 +2,7 @@
 
 use scandeck_wire::contract::Risk;
 use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
+use scandeck_wire::text::thousands;
 
 use super::FormatReader;
 use crate::entry::{CvssRating, EpssRating, ImportEntry};
@@ -43,25 +44,75 @@ impl FormatReader for OpenvasReader {
     }
 }
 
+/// Whether a report has all results of its scan.
+#[derive(Default)]
+struct OpenvasExtent {
+    /// Results that match the filter of the report, also on other pages.
+    all: u64,
+    /// Results of this page.
+    read: u64,
+    /// The first result of this page, from 1, and how many it may have.
+    first: u64,
+    most: Option<u64>,
+    status: String,
+}
+
 fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), ReadFault> {
     let mut xml = XmlStream::new(input);
+    let mut extent = OpenvasExtent::default();
     loop {
         match xml.next()? {
             XmlStep::Start(tree) => match tree.name.as_str() {
                 "result" => {
+                    extent.read += 1;
                     let result = xml.whole(tree)?;
                     run.add_or_skip(xml_entry(&result))?;
                 }
                 "gmp" | "omp" => run.summary.version = xml.whole(tree)?.at("version").to_owned(),
                 "scan_start" => run.summary.started = fields::time(&xml.whole(tree)?.text),
                 "scan_end" => run.summary.ended = fields::time(&xml.whole(tree)?.text),
+                "results" => {
+                    extent.first = tree.get("start").parse().unwrap_or(1);
+                    extent.most = tree.get("max").parse().ok();
+                }
+                "result_count" => {
+                    let counted = xml.whole(tree)?.at("filtered").parse();
+                    extent.all = counted.unwrap_or(extent.all);
+                }
+                "scan_run_status" => extent.status = xml.whole(tree)?.text.trim().to_owned(),
                 // What the scan could not do, and what it found nothing about.
                 "errors" | "report_format" | "task" => drop(xml.whole(tree)?),
                 _ => {}
             },
+            XmlStep::End(name) if name == "report" => {
+                run.summary.damage = run.summary.damage.take().or(extent.gap());
+                extent = OpenvasExtent::default();
+            }
             XmlStep::End(_) => {}
             XmlStep::Done => return Ok(()),
         }
+    }
+}
+
+impl OpenvasExtent {
+    /// Why results are missing.
+    fn gap(&self) -> Option<String> {
+        let is_page = self.read == 0 || self.first > 1 || self.most == Some(self.read);
+        if is_page && self.read < self.all {
+            let (read, all) = (thousands(self.read), thousands(self.all));
+            return Some(format!(
+                "the report has only {read} of {all} results: export it with the filter rows=-1"
+            ));
+        }
+        let unfinished = ["stopped", "stop requested", "interrupted", "running"];
+        let status = self.status.to_lowercase();
+        let is_cut = unfinished.iter().any(|word| status.starts_with(word));
+        is_cut.then(|| {
+            format!(
+                "the scan was not finished when it was exported: {}",
+                self.status
+            )
+        })
     }
 }
 

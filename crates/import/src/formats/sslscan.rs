@@ -38,6 +38,7 @@ impl FormatReader for SslscanReader {
                 XmlStep::Start(tree) if tree.name == "error" => {
                     drop(xml.whole(tree)?);
                     run.skip("server was not reachable");
+                    run.uncompleted("sslscan:".to_owned());
                 }
                 XmlStep::Start(_) | XmlStep::End(_) => {}
                 XmlStep::Done => return Ok(()),

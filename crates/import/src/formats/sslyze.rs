@@ -19,6 +19,9 @@ use crate::tls::{self, TestedServer};
 
 pub const READER: &dyn FormatReader = &SslyzeReader;
 
+/// The beginning of all classes.
+const EVERY_CLASS: &str = "sslyze:";
+
 /// Commands whose result is a list of cipher suites: the protocol and its weakness, if any.
 const PROTOCOLS: [(&str, &str, &str); 6] = [
     ("ssl_2_0_cipher_suites", "SSL 2.0", "ssl-2.0"),
@@ -155,6 +158,7 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
         .or(server.scan_commands_results.as_ref());
     let Some(results) = results else {
         run.skip("server was not reachable");
+        run.uncompleted(EVERY_CLASS.to_owned());
         return Ok(());
     };
     let mut found = TestedServer::default();
@@ -169,6 +173,7 @@ fn read_server(server: &SslyzeResult, run: &mut ImportRun<'_>) -> Result<(), Rea
             Some((word, _)) if word == "NOT_SCHEDULED" => continue,
             Some(_) => {
                 run.skip("test was not completed");
+                run.uncompleted(EVERY_CLASS.to_owned());
                 continue;
             }
         };

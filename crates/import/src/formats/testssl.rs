@@ -59,6 +59,7 @@ impl FormatReader for TestsslReader {
                 run,
                 scan: &mut scan,
                 server: TestsslAddress::default(),
+                problem: TestsslRow::default(),
             };
             json::walk(input, &mut reader)?;
         }
@@ -92,6 +93,8 @@ struct TestsslJson<'a, 'b> {
     scan: &'a mut TestsslScan,
     /// Of the pretty form: the server of the next tests.
     server: TestsslAddress,
+    /// Of the pretty form: the row in place of a server, if the server was not tested.
+    problem: TestsslRow,
 }
 
 #[derive(Default)]
@@ -107,6 +110,7 @@ impl JsonReader for TestsslJson<'_, '_> {
             "*" | "version" | "startTime" => JsonStep::Take,
             "scanResult" | "scanResult/*" => JsonStep::Walk,
             "scanResult/*/targetHost" | "scanResult/*/ip" | "scanResult/*/port" => JsonStep::Take,
+            "scanResult/*/id" | "scanResult/*/severity" | "scanResult/*/finding" => JsonStep::Take,
             path if path.starts_with("scanResult/*/") && path.ends_with("/*") => JsonStep::Take,
             path if path.starts_with("scanResult/*/") => JsonStep::Walk,
             _ => JsonStep::Skip,
@@ -121,10 +125,17 @@ impl JsonReader for TestsslJson<'_, '_> {
     }
 
     fn leave(&mut self, path: &str) -> Result<(), ReadFault> {
-        if path == "scanResult/*" {
-            self.server = TestsslAddress::default();
+        if path != "scanResult/*" {
+            return Ok(());
         }
-        Ok(())
+        let server = std::mem::take(&mut self.server);
+        let mut problem = std::mem::take(&mut self.problem);
+        if problem.severity.is_empty() {
+            return Ok(());
+        }
+        problem.place = format!("{}/{}", server.name, server.ip).into();
+        problem.port = server.port.into();
+        self.scan.read(&problem, self.run)
     }
 
     fn take(&mut self, path: &str, raw: &str) -> Result<(), ReadFault> {
@@ -141,6 +152,9 @@ impl JsonReader for TestsslJson<'_, '_> {
             "scanResult/*/targetHost" => self.server.name = json::scalar(raw),
             "scanResult/*/ip" => self.server.ip = json::scalar(raw),
             "scanResult/*/port" => self.server.port = json::scalar(raw),
+            "scanResult/*/id" => self.problem.id = json::scalar(raw).into(),
+            "scanResult/*/severity" => self.problem.severity = json::scalar(raw).into(),
+            "scanResult/*/finding" => self.problem.finding = json::scalar(raw).into(),
             path => match json::object::<TestsslRow>(raw) {
                 Ok(mut row) => {
                     if path != "*" {
@@ -189,11 +203,20 @@ impl TestsslScan {
             return Ok(());
         }
         let (name, address) = row.place.split_once('/').unwrap_or((&row.place, ""));
-        let Some(target) = ImportTarget::of_hosts([name, address]) else {
+        let target = ImportTarget::of_hosts([name, address]);
+        if let Some(target) = &target {
+            run.target(target);
+        }
+        if severity == "FATAL" {
+            run.skip("server was not tested (FATAL)");
+            // Of every class.
+            run.uncompleted("testssl:".to_owned());
+            return Ok(());
+        }
+        let Some(target) = target else {
             run.skip("row without a host");
             return Ok(());
         };
-        run.target(&target);
         let port = fields::port(&row.port).unwrap_or(443);
         let (id, certificate) = id.split_once(" <").unwrap_or((id, ""));
         let vuln_id = format!("testssl:{}", id.trim());
@@ -201,12 +224,6 @@ impl TestsslScan {
             "WARN" => {
                 run.skip("test was not completed (WARN)");
                 run.uncompleted(vuln_id);
-                return Ok(());
-            }
-            "FATAL" => {
-                run.skip("server was not tested (FATAL)");
-                // Of every class.
-                run.uncompleted("testssl:".to_owned());
                 return Ok(());
             }
             "DEBUG" => {

@@ -288,6 +288,24 @@ fn testssl_passed_tests_are_coverage_and_not_entries() {
 }
 
 #[test]
+fn testssl_server_that_was_not_tested_is_no_server_without_results() {
+    for file in [
+        r#"{"Invocation":"t","version":"3.2","scanResult":[{"id":"scanProblem","severity":"FATAL","finding":"Can't connect"}],"scanTime":1}"#,
+        r#"{"Invocation":"t","scanResult":["clientProblem1":[{"id":"engine_problem","severity":"INFO","finding":"x"}],,{"id":"scanProblem","severity":"FATAL","finding":"Can't connect"}]}"#,
+        r#"[{"id":"scanProblem","ip":"/","port":"443","severity":"FATAL","finding":"Can't connect"}]"#,
+    ] {
+        let read = crate::import(file.as_bytes());
+        let skipped = read.skipped();
+        assert!(
+            skipped.contains(&("server was not tested (FATAL)", 1)),
+            "{file}: {skipped:?}"
+        );
+        assert!(read.summary.uncompleted.contains("testssl:"), "{file}");
+        assert!(read.entries.is_empty(), "{file}");
+    }
+}
+
+#[test]
 fn testssl_pretty_json_and_csv_have_the_same_classes() {
     let pretty = import_sample("testssl-pretty.json");
     assert_eq!(

@@ -45,6 +45,90 @@ fn nessus_table_with_few_chosen_columns_is_recognised() {
 }
 
 #[test]
+fn nessus_checks_of_an_audit_are_findings_unless_they_passed() {
+    let item = |check: &str, result: &str, severity: &str| {
+        format!(
+            "<ReportItem port='0' svc_name='general' protocol='tcp' severity='{severity}' \
+             pluginID='21157' pluginName='Unix Compliance Checks' pluginFamily='Policy Compliance'>\
+             <compliance>true</compliance><description>\"{check}\" : [{result}]</description>\
+             <cm:compliance-check-name>{check}</cm:compliance-check-name>\
+             <cm:compliance-result>{result}</cm:compliance-result>\
+             <cm:compliance-solution>Set {check}.</cm:compliance-solution>\
+             <cm:compliance-policy-value>1</cm:compliance-policy-value>\
+             <cm:compliance-actual-value>0</cm:compliance-actual-value></ReportItem>"
+        )
+    };
+    let items = [
+        item("1.1 a", "PASSED", "3"),
+        item("1.2 b", "FAILED", "3"),
+        item("1.3 c", "WARNING", "2"),
+        item("1.4 d", "ERROR", "2"),
+    ];
+    let file = format!(
+        "<NessusClientData_v2><Report xmlns:cm='http://www.nessus.org/cm'><ReportHost name='a.test'>{}</ReportHost></Report></NessusClientData_v2>",
+        items.concat()
+    );
+    let table = "Plugin ID,Risk,Host,Port,Name,Description\n\
+         21157,PASSED,a.test,0,Unix Compliance Checks,\"\"\"1.1 a\"\" : [PASSED]\"\n\
+         21157,FAILED,a.test,0,Unix Compliance Checks,\"\"\"1.2 b\"\" : [FAILED]\n\ntext\"\n\
+         21157,WARNING,a.test,0,Unix Compliance Checks,\"\"\"1.3 c\"\" : [WARNING]\"\n\
+         21157,ERROR,a.test,0,Unix Compliance Checks,\"\"\"1.4 d\"\" : [ERROR]\"\n";
+    for read in [
+        crate::import(file.as_bytes()),
+        crate::import(table.as_bytes()),
+    ] {
+        let entries = read.entries.iter();
+        let seen: Vec<(&str, &str, Risk)> = entries
+            .map(|entry| {
+                (
+                    entry.title.as_str(),
+                    entry.place.parameter.as_str(),
+                    entry.risk,
+                )
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("1.2 b", "1.2 b", Risk::High),
+                ("1.3 c", "1.3 c", Risk::Medium),
+                ("1.4 d", "1.4 d", Risk::Medium)
+            ]
+        );
+        assert_eq!(read.skipped(), [("compliance check passed", 1)]);
+    }
+    let failed = crate::import(file.as_bytes()).entries.remove(0);
+    assert_eq!(failed.recommendation, "Set 1.2 b.");
+    let compared = EntryEvidence::text("Policy value: 1\n\nActual value: 0");
+    assert_eq!(failed.evidence, compared);
+}
+
+#[test]
+fn servers_that_were_not_tested_to_their_end_leave_classes_uncompleted() {
+    let nessus = "<NessusClientData_v2><Report><ReportHost name='a.test'><HostProperties><tag name='HOST_START'>Wed Mar 23 14:00:00 2022</tag></HostProperties></ReportHost></Report></NessusClientData_v2>";
+    let sslscan = "<document title='SSLScan Results' version='2.1'><error><![CDATA[Could not open a connection]]></error></document>";
+    let sslyze = r#"{"server_scan_results":[{"server_location":{"hostname":"a.test","port":443},"scan_result":null}]}"#;
+    for (file, class) in [
+        (nessus, "nessus:"),
+        (sslscan, "sslscan:"),
+        (sslyze, "sslyze:"),
+    ] {
+        let read = crate::import(file.as_bytes());
+        assert!(read.summary.uncompleted.contains(class), "{class}");
+        assert_eq!(read.summary.skipped_count(), 1, "{class}");
+    }
+    let whole = import_sample("scan.nessus");
+    assert!(whole.summary.uncompleted.is_empty());
+}
+
+#[test]
+fn nessus_evidence_has_every_output_of_the_plugin() {
+    let file = "<NessusClientData_v2><Report><ReportHost name='a.test'><ReportItem port='1' severity='1' pluginID='5' pluginName='n'><plugin_output>one</plugin_output><plugin_output>two</plugin_output></ReportItem></ReportHost></Report></NessusClientData_v2>";
+    let read = crate::import(file.as_bytes());
+    assert_eq!(read.entries[0].evidence, EntryEvidence::text("one\n\ntwo"));
+}
+
+#[test]
 fn nessus_rows_of_one_result_are_one_entry() {
     let read = import_sample("nessus.csv");
     assert_eq!(read.ids(), ["nessus:20007", "nessus:98104"]);

@@ -7,7 +7,7 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -163,18 +163,19 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let kind = request
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok());
-        let kind = kind
-            .and_then(|kind| kind.split(';').next())
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase();
+        let kind = media_type(request.headers());
         let bytes = body(request, state).await?;
         Self::parse(&kind, &bytes)
     }
+}
+
+/// The media type of a body in lower case, without its parameters; empty if none is stated.
+pub fn media_type(headers: &HeaderMap) -> String {
+    let stated = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok());
+    let kind = stated.and_then(|kind| kind.split(';').next());
+    kind.unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 async fn body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {

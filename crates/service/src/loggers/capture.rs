@@ -9,35 +9,61 @@ use crate::request_reader::{HeaderLine, ReceivedRequest, RequestHead, RequestVer
 use crate::store::captures::NewCapture;
 use scandeck_wire::contract::LoggerId;
 
-/// The place of a logger's URL in the bytes of a request.
-const MARK: &[u8] = b"/l/";
+/// How often a path is percent-decoded: each program that forwards a URL may encode it again.
+const MOST_DECODINGS: usize = 3;
+
+/// The part of a logger's URL in the bytes of a request: `/l/<22 letters and digits>`.
+struct LoggerMark<'a> {
+    /// Where the slash before the `l` is.
+    at: usize,
+    token: &'a [u8],
+}
+
+impl<'a> LoggerMark<'a> {
+    /// The first one. Programs that join paths double the slashes, and some write backslashes.
+    fn find(bytes: &'a [u8]) -> Option<Self> {
+        let pairs = bytes.windows(2).enumerate();
+        let mut starts =
+            pairs.filter(|(_, pair)| is_slash(pair[0]) && matches!(pair[1], b'l' | b'L'));
+        starts.find_map(|(at, _)| {
+            let token = Self::token_behind(&bytes[at + 2..])?;
+            Some(Self { at, token })
+        })
+    }
+
+    /// The token behind slashes, among which a segment `.` may be.
+    fn token_behind(bytes: &[u8]) -> Option<&[u8]> {
+        let is_between = |byte: u8| is_slash(byte) || byte == b'.';
+        let end = bytes.iter().take_while(|byte| is_between(**byte)).count();
+        let (slashes, rest) = bytes.split_at(end);
+        let has_ends = is_slash(*slashes.first()?) && is_slash(*slashes.last()?);
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
+        (has_ends && length.count() == TOKEN_LENGTH).then(|| &rest[..TOKEN_LENGTH])
+    }
+}
+
+fn is_slash(byte: u8) -> bool {
+    matches!(byte, b'/' | b'\\')
+}
 
 /// The secret part of a logger's URL in a request: in the path, or anywhere in bytes without a
 /// readable path.
 pub fn token(request: &ReceivedRequest) -> Option<String> {
-    let bytes = match request.head.is_request() {
+    let mut bytes: Cow<'_, [u8]> = Cow::Borrowed(match request.head.is_request() {
         true => target_parts(&request.head.target).0,
         false => request.raw_head.as_slice(),
-    };
-    let decoded: Cow<'_, [u8]> = percent_decode(bytes).into();
-    let at = position(bytes).map(|at| &bytes[at..]);
-    let found = at.or_else(|| position(&decoded).map(|at| &decoded[at..]))?;
-    String::from_utf8(found[MARK.len()..][..TOKEN_LENGTH].to_vec()).ok()
-}
-
-/// The start of `/l/<22 letters and digits>`.
-fn position(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .windows(MARK.len() + TOKEN_LENGTH)
-        .enumerate()
-        .find_map(|(at, window)| {
-            let (mark, token) = window.split_at(MARK.len());
-            let next = bytes.get(at + window.len());
-            let ends = next.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-            let fits =
-                mark.eq_ignore_ascii_case(MARK) && token.iter().all(u8::is_ascii_alphanumeric);
-            (fits && ends).then_some(at)
-        })
+    });
+    for _ in 0..MOST_DECODINGS {
+        if let Some(mark) = LoggerMark::find(&bytes) {
+            return String::from_utf8(mark.token.to_vec()).ok();
+        }
+        let Cow::Owned(decoded) = Cow::from(percent_decode(&bytes)) else {
+            return None;
+        };
+        bytes = Cow::Owned(decoded);
+    }
+    let mark = LoggerMark::find(&bytes)?;
+    String::from_utf8(mark.token.to_vec()).ok()
 }
 
 /// Path and query of a target. A proxy sends the whole URL.
@@ -92,10 +118,10 @@ pub fn new_capture(
 
 /// The URL of a logger in bytes that are no request.
 fn mentioned_path(bytes: &[u8]) -> &[u8] {
-    let Some(start) = position(bytes) else {
+    let Some(mark) = LoggerMark::find(bytes) else {
         return &[];
     };
-    let path = &bytes[start..];
+    let path = &bytes[mark.at..];
     let end = path
         .iter()
         .position(|byte| !byte.is_ascii_graphic() || b"\"'<>".contains(byte));
@@ -168,6 +194,15 @@ mod tests {
             (format!("GET /l/{TOKEN}"), true),
             (format!("/l/{TOKEN}/x"), true),
             (format!("\x16\x03 gopher /l/{TOKEN}/"), true),
+            (format!("GET //l//{TOKEN}/x HTTP/1.1"), true),
+            (format!("GET /l/./{TOKEN} HTTP/1.1"), true),
+            (format!("GET \\l\\{TOKEN} HTTP/1.1"), true),
+            (format!("GET /a%5Cl%5C{TOKEN} HTTP/1.1"), true),
+            (format!("GET /a%252Fl%252F{TOKEN}%252F HTTP/1.1"), true),
+            (format!("GET /a%2525252Fl%2525252F{TOKEN} HTTP/1.1"), false),
+            (format!("GET /l.{TOKEN}/ HTTP/1.1"), false),
+            (format!("GET /l/.{TOKEN}/ HTTP/1.1"), false),
+            (format!("GET /l{TOKEN}/ HTTP/1.1"), false),
             (format!("GET /?next=/l/{TOKEN}/ HTTP/1.1"), false),
             (
                 format!("GET / HTTP/1.1\r\nReferer: http://h/l/{TOKEN}/"),

@@ -74,6 +74,10 @@ async fn add(
     let (now, zone) = (app.now(), TimeZone::system());
     let recurrence = read_recurrence(&fields, &now.to_zoned(zone.clone()))?;
     let (_, times) = recurrence.due(now, now, &zone);
+    if times.next == Timestamp::MAX {
+        let error = ApiError::bad_request("first: no start is before the year 10000");
+        return Err(error.with_details("use an earlier day"));
+    }
     let new = ScheduleToAdd {
         workspace: workspace_or_current(&app, fields.integer("workspace_id")?).await?,
         name: read_name(&fields)?,

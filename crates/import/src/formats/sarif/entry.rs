@@ -6,7 +6,7 @@ use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 use scandeck_wire::contract::{Risk, Shared};
 use serde_json::Value;
 
-use super::{SarifLocation, SarifResult, SarifRule, SarifRun, SarifSuppression};
+use super::{SarifLocation, SarifResult, SarifRule, SarifRun, SarifSuppression, position};
 use crate::entry::{CvssRating, EntryPlace, ImportEntry};
 use crate::evidence::{EntryEvidence, EvidenceItem};
 use crate::fields;
@@ -17,14 +17,11 @@ impl SarifRun {
         let Some(tool) = &self.tool else {
             return SarifRule::default();
         };
-        let component = match result.rule.tool_component.index {
+        let component = match position(result.rule.tool_component.index) {
             Some(index) => tool.extensions.get(index),
             None => Some(&tool.driver),
         };
-        let index = result
-            .rule
-            .index
-            .or(result.rule_index.and_then(|at| usize::try_from(at).ok()));
+        let index = position(result.rule.index).or(position(result.rule_index));
         let by_index = component
             .zip(index)
             .and_then(|(component, at)| component.rules.get(at));
@@ -113,8 +110,9 @@ impl SarifRun {
             true => rule
                 .message_strings
                 .get(&*message.id)
-                .map(|text| text.text.to_string())
-                .unwrap_or_default(),
+                .and_then(|text| text["text"].as_str())
+                .unwrap_or_default()
+                .to_owned(),
         };
         for (at, argument) in message.arguments.iter().enumerate().take(20) {
             text = text.replace(&format!("{{{at}}}"), argument);
@@ -124,7 +122,7 @@ impl SarifRun {
 
     fn uri<'a>(&'a self, location: &'a SarifLocation) -> &'a str {
         let artifact = &location.physical_location.artifact_location;
-        let index = artifact.index.and_then(|index| usize::try_from(index).ok());
+        let index = position(artifact.index);
         match artifact.uri.is_empty() {
             false => &artifact.uri,
             true => index
@@ -290,7 +288,7 @@ fn tags(rule: &SarifRule) -> Vec<String> {
 ///
 /// Without a verdict the risk counts as accepted, unless the justification says otherwise.
 fn proposed(result: &SarifResult) -> Option<ProposedVerdict> {
-    let suppressions = result.suppressions.as_ref()?;
+    let suppressions = &result.suppressions;
     let is_refused = |one: &SarifSuppression| matches!(&*one.status, "rejected" | "underReview");
     if suppressions.is_empty() || suppressions.iter().any(is_refused) {
         return None;

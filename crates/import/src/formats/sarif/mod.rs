@@ -11,7 +11,8 @@ mod entry;
 use std::collections::BTreeMap;
 
 use scandeck_wire::contract::{Shared, lenient};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::FormatReader;
@@ -68,7 +69,9 @@ impl FormatReader for SarifReader {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct SarifTool {
+    #[serde(deserialize_with = "lenient::object")]
     driver: SarifComponent,
+    #[serde(deserialize_with = "list")]
     extensions: Vec<SarifComponent>,
 }
 
@@ -81,6 +84,7 @@ struct SarifComponent {
     version: Shared,
     #[serde(deserialize_with = "lenient::text")]
     semantic_version: Shared,
+    #[serde(deserialize_with = "list")]
     rules: Vec<SarifRule>,
 }
 
@@ -101,9 +105,11 @@ struct SarifRule {
     help_uri: Shared,
     #[serde(deserialize_with = "lenient::object")]
     default_configuration: SarifConfiguration,
-    message_strings: BTreeMap<String, SarifText>,
+    #[serde(deserialize_with = "lenient::object")]
+    message_strings: Map<String, Value>,
     #[serde(deserialize_with = "lenient::object")]
     properties: Map<String, Value>,
+    #[serde(deserialize_with = "list")]
     relationships: Vec<SarifRelationship>,
 }
 
@@ -126,7 +132,8 @@ struct SarifRelationship {
 struct SarifReference {
     #[serde(deserialize_with = "lenient::text")]
     id: Shared,
-    index: Option<usize>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    index: Option<i64>,
     #[serde(deserialize_with = "lenient::object")]
     tool_component: SarifIndex,
 }
@@ -134,7 +141,8 @@ struct SarifReference {
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 struct SarifIndex {
-    index: Option<usize>,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
+    index: Option<i64>,
 }
 
 #[derive(Clone, Default, Deserialize)]
@@ -151,6 +159,7 @@ struct SarifText {
 struct SarifResult {
     #[serde(deserialize_with = "lenient::text")]
     rule_id: Shared,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
     rule_index: Option<i64>,
     #[serde(deserialize_with = "lenient::object")]
     rule: SarifReference,
@@ -160,11 +169,15 @@ struct SarifResult {
     level: Shared,
     #[serde(deserialize_with = "lenient::object")]
     message: SarifMessage,
+    #[serde(deserialize_with = "list")]
     locations: Vec<SarifLocation>,
-    suppressions: Option<Vec<SarifSuppression>>,
+    #[serde(deserialize_with = "list")]
+    suppressions: Vec<SarifSuppression>,
     #[serde(deserialize_with = "lenient::text")]
     baseline_state: Shared,
+    #[serde(deserialize_with = "lenient::object")]
     fingerprints: BTreeMap<String, Value>,
+    #[serde(deserialize_with = "lenient::object")]
     partial_fingerprints: BTreeMap<String, Value>,
     #[serde(deserialize_with = "lenient::object")]
     properties: Map<String, Value>,
@@ -190,6 +203,7 @@ struct SarifMessage {
 struct SarifLocation {
     #[serde(deserialize_with = "lenient::object")]
     physical_location: SarifPhysical,
+    #[serde(deserialize_with = "list")]
     logical_locations: Vec<SarifLogical>,
 }
 
@@ -207,12 +221,14 @@ struct SarifPhysical {
 struct SarifArtifact {
     #[serde(deserialize_with = "lenient::text")]
     uri: Shared,
+    #[serde(deserialize_with = "lenient::maybe_integer")]
     index: Option<i64>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct SarifRegion {
+    #[serde(deserialize_with = "lenient::maybe_integer")]
     start_line: Option<i64>,
     #[serde(deserialize_with = "lenient::object")]
     snippet: SarifText,
@@ -257,6 +273,7 @@ struct SarifWebRequest {
     method: Shared,
     #[serde(deserialize_with = "lenient::text")]
     target: Shared,
+    #[serde(deserialize_with = "lenient::object")]
     headers: BTreeMap<String, Value>,
     #[serde(deserialize_with = "lenient::object")]
     body: SarifText,
@@ -265,10 +282,28 @@ struct SarifWebRequest {
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct SarifWebResponse {
+    #[serde(deserialize_with = "lenient::maybe_integer")]
     status_code: Option<i64>,
+    #[serde(deserialize_with = "lenient::object")]
     headers: BTreeMap<String, Value>,
     #[serde(deserialize_with = "lenient::object")]
     body: SarifText,
+}
+
+/// The elements of a list. One of another form remains as an empty one, because others are named by
+/// their position.
+fn list<'de, T: DeserializeOwned + Default, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
+    let value = Value::deserialize(from)?;
+    let elements = json::elements(&value).iter();
+    let read = |one: &Value| T::deserialize(one).unwrap_or_default();
+    Ok(elements.map(read).collect())
+}
+
+/// The position that an index names; -1 names none: SARIF 2.1.0, section 3.7.4.
+fn position(index: Option<i64>) -> Option<usize> {
+    index.and_then(|index| usize::try_from(index).ok())
 }
 
 /// One run of a tool.

@@ -12,13 +12,13 @@ mod upload;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 
 use super::{DataJson, RouteResult, data, workspace_or_current};
-use crate::api::request::{Id, QueryParams, refuse_nul};
+use crate::api::request::{Id, QueryParams, media_type, refuse_nul};
 use crate::api::router::PREFIX;
 use crate::errors::{ApiError, shown};
 use crate::guards::keys::KeyIdentity;
@@ -63,6 +63,7 @@ async fn add(
     State(app): State<App>,
     Extension(identity): Extension<KeyIdentity>,
     query: QueryParams,
+    headers: HeaderMap,
     body: Body,
 ) -> RouteResult<impl IntoResponse> {
     let workspace = workspace_or_current(&app, query.integer("workspace_id")?).await?;
@@ -71,6 +72,7 @@ async fn add(
     let format = checked_format(query.text("format"))?;
     let file_name = checked_file_name(query.text("file_name"))?;
     let is_complete = query.boolean("complete")?.unwrap_or_default();
+    refuse_form(&headers)?;
     // Before a large body is read.
     app.store
         .workspace(workspace)
@@ -103,6 +105,18 @@ async fn add(
     }
     app.imports.notify_one();
     Ok((StatusCode::ACCEPTED, data(find(&app, id).await?)))
+}
+
+/// In a form with a file, the lines around the file would be read as a part of it.
+fn refuse_form(headers: &HeaderMap) -> RouteResult<()> {
+    if !media_type(headers).starts_with("multipart/") {
+        return Ok(());
+    }
+    let error = ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "forms with files are not supported: the body is the file itself",
+    );
+    Err(error.with_details("with curl: `--data-binary @FILE` in place of `-F`"))
 }
 
 async fn store_parts(app: &App, id: ImportId, received: ReceivedFile) -> RouteResult<()> {

@@ -18,7 +18,7 @@ use axum::routing::get;
 use axum::{Extension, Json, Router};
 
 use super::RouteResult;
-use crate::api::etag::contains_tag;
+use crate::api::etag::has_tag;
 use crate::api::request::{Id, JsonLines, QueryParams};
 use crate::errors::{ApiError, shown};
 use crate::guards::audit::AuditedCounts;
@@ -70,9 +70,7 @@ async fn events(
     let viewers = app.store.viewers(workspace, &identity.name, app.now());
     let viewers = viewers.await?;
     let tag = tag(&head, &viewers);
-    let is_current = headers
-        .get(header::IF_NONE_MATCH)
-        .is_some_and(|sent| contains_tag(sent, &tag));
+    let is_current = has_tag(&headers, &tag);
     // A client behind the last position has pages to read, whatever tag the first one had.
     let mut response = if is_current && after == head.last {
         StatusCode::NOT_MODIFIED.into_response()

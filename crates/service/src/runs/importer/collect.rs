@@ -293,8 +293,10 @@ impl<'a> Collection<'a> {
             digest: self.import.digest.as_str().into(),
             imported_by: self.import.imported_by.as_str().into(),
             imported_at: Some(Stamp(now)),
-            // A damaged file has not all results.
-            complete: self.import.is_complete && summary.damage.is_none(),
+            // A damaged file has not all results, and the tool knows better which tests it ended.
+            complete: self.import.is_complete
+                && summary.damage.is_none()
+                && summary.uncompleted.is_empty(),
             coverage: Vec::new(),
         }
     }

@@ -80,6 +80,23 @@ fn scan_carries_the_coverage_of_its_target() {
 }
 
 #[test]
+fn file_of_a_tool_that_did_not_end_its_tests_is_not_complete() {
+    let mut import = QueuedImport::of_file("a.json");
+    import.is_complete = true;
+    let row = |id: &str, severity: &str| {
+        format!(
+            r#"{{"id":"{id}","ip":"a.test/192.0.2.1","port":"443","severity":"{severity}","finding":"x"}}"#
+        )
+    };
+    for (severity, is_complete) in [("OK", true), ("WARN", false), ("FATAL", false)] {
+        let file = format!("[{},{}]", row("service", "INFO"), row("SSLv2", severity));
+        let collected = collect(&import, file.as_bytes(), 10).unwrap();
+        let origin = &collected.scans[0].origin;
+        assert_eq!(origin.complete, is_complete, "{severity}");
+    }
+}
+
+#[test]
 fn results_at_one_place_are_separate_and_repeated_ones_are_skipped() {
     let line = |name: &str| {
         format!(

@@ -9,6 +9,7 @@
 //! No message contains the URL: it has the password.
 
 use std::cmp;
+use std::env::VarError;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -86,11 +87,20 @@ impl DatabaseAddress {
         if let Some(file) = file {
             return Self::read(file).map(Some);
         }
-        match std::env::var(DATABASE_VARIABLE) {
+        Self::of_variable(std::env::var(DATABASE_VARIABLE))
+    }
+
+    /// A variable that cannot be read is an error: without it the service would use another
+    /// database.
+    fn of_variable(found: Result<String, VarError>) -> Result<Option<Self>, StartError> {
+        match found {
             Ok(url) if !url.is_empty() => {
                 Self::parse(&url, format!("the variable {DATABASE_VARIABLE}")).map(Some)
             }
-            _ => Ok(None),
+            Ok(_) | Err(VarError::NotPresent) => Ok(None),
+            Err(VarError::NotUnicode(_)) => Err(StartError::Settings(format!(
+                "the variable {DATABASE_VARIABLE} is not UTF-8 text; set it again, or unset it"
+            ))),
         }
     }
 
@@ -413,4 +423,18 @@ async fn check_server(connection: &mut PgConnection) -> anyhow::Result<String> {
         "the encoding of the database is {encoding}; create it with ENCODING 'UTF8'"
     );
     Ok(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variable_that_is_not_text_is_no_missing_variable() {
+        let has_address = |found| DatabaseAddress::of_variable(found).map(|one| one.is_some());
+        assert!(!has_address(Err(VarError::NotPresent)).unwrap());
+        assert!(!has_address(Ok(String::new())).unwrap());
+        let error = has_address(Err(VarError::NotUnicode("\u{fffd}".into()))).unwrap_err();
+        assert!(error.to_string().contains(DATABASE_VARIABLE), "{error}");
+    }
 }
