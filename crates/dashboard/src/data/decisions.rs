@@ -56,6 +56,8 @@ pub struct Triage {
     /// When the findings of the rows were fetched.
     pub(crate) read: ReadTimes,
     pub(crate) is_correlating: bool,
+    /// How many correlations were shown.
+    pub(crate) correlations: u64,
     /// The revision of decisions of which the rows were made last.
     pub(crate) correlated: u64,
     /// The revision when the store was opened. None without an open store.

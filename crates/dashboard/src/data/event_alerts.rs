@@ -2,34 +2,36 @@
 
 use jiff::civil::Date;
 use scandeck_domain::alerts::{AlertEvent, EventRule};
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Debug, Default)]
 pub struct EventAlertState {
-    /// Rule and key of each event.
-    handled: BTreeSet<(String, String)>,
+    /// The keys of the events of each rule, by its name.
+    handled: HashMap<String, HashSet<String>>,
     /// What the last look depended on.
     pub(crate) looked: Option<AlertInputs>,
     /// Whether the file of sent alerts has begun.
     pub(crate) has_begun: bool,
 }
 
-/// The revisions of findings and decisions, and the day. A scan that starts or ends causes a new
-/// assessment, which is a revision of the decisions. The progress of a scan is no event.
+/// The revision of findings, the number of correlations and the day. A scan that starts or ends and
+/// a decision of a colleague cause a correlation. The progress of a scan is no event, nor is a
+/// decision of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AlertInputs {
     pub findings: u64,
-    pub decisions: u64,
+    pub correlations: u64,
     pub today: Date,
 }
 
 impl EventAlertState {
-    pub(crate) fn is_handled(&self, rule: &EventRule, event: &AlertEvent) -> bool {
-        let of_rule = (rule.name.clone(), event.key.clone());
-        self.handled.contains(&of_rule)
+    pub(crate) fn is_handled(&self, rule: &EventRule, key: &str) -> bool {
+        let handled = self.handled.get(&rule.name);
+        handled.is_some_and(|keys| keys.contains(key))
     }
 
     pub(crate) fn handle(&mut self, rule: &EventRule, event: &AlertEvent) {
-        self.handled.insert((rule.name.clone(), event.key.clone()));
+        let handled = self.handled.entry(rule.name.clone()).or_default();
+        handled.insert(event.key.clone());
     }
 }

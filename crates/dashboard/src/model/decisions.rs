@@ -111,6 +111,7 @@ impl Model {
         self.findings.triage.facts = correlated.facts;
         self.findings.triage.read = correlated.read;
         self.findings.triage.earlier = Some(correlated.earlier);
+        self.findings.triage.correlations += 1;
         // The board depends on the time of reading too.
         self.findings.board_revision += 1;
         // Decisions that were made while the view was computed.

@@ -32,7 +32,7 @@ impl Model {
         }
         let looked = AlertInputs {
             findings: self.data.revision(Pane::Findings),
-            decisions: self.findings.triage.revision,
+            correlations: self.findings.triage.correlations,
             today: self.today(),
         };
         if self.event_alerts.looked.replace(looked) == Some(looked) {
@@ -94,9 +94,7 @@ impl Model {
             now: Stamp(self.service_now()),
             owed: BTreeSet::new(),
         };
-        source.alerts(rules, |rule, event| {
-            self.event_alerts.is_handled(rule, event)
-        })
+        source.alerts(rules, |rule, key| self.event_alerts.is_handled(rule, key))
     }
 
     /// Shows that an alert did not arrive, and when it is sent again.

@@ -39,19 +39,71 @@ pub struct AlertSource<'a> {
 }
 
 /// A finding with an event, before a query was tested.
+#[derive(Clone, Copy)]
 struct FindingCandidate<'a> {
     finding: AssessedFinding<'a>,
-    key: String,
+    occasion: Occasion,
+    /// When it happened; none for an event of the day.
     at: Option<Stamp>,
-    title: String,
+}
+
+/// What happened to a finding.
+#[derive(Clone, Copy)]
+enum Occasion {
+    New,
+    /// It was fixed by a decision, and found again.
+    FixedIsBack,
+    /// It was absent, and found again in this scan.
+    AbsentIsBack(ScanId),
+    Decided,
+    /// A decision was valid until this day.
+    Expired(Date),
+    ExpiresSoon(Date),
+    /// An open port is absent since this time.
+    ServiceGone(Option<Stamp>),
+}
+
+impl FindingCandidate<'_> {
+    /// The key of the event. It is made last: most candidates match no query, or are known.
+    fn key(&self) -> String {
+        let AssessedFinding { issue, assessment } = self.finding;
+        let id = issue.key();
+        match self.occasion {
+            Occasion::New => format!("finding:{id}"),
+            // One alert for each time that it was fixed, however many scans find it.
+            Occasion::FixedIsBack => format!("regression:{id}:{}", stamp(assessment.at)),
+            Occasion::AbsentIsBack(scan) => format!("regression:{id}:scan {scan}"),
+            Occasion::Decided => format!("decision:{id}:{}", stamp(self.at)),
+            Occasion::Expired(until) => format!("acceptance:{id}:{until}:expired"),
+            Occasion::ExpiresSoon(until) => format!("acceptance:{id}:{until}"),
+            Occasion::ServiceGone(since) => format!("service_gone:{id}:{}", stamp(since)),
+        }
+    }
+
+    fn title(&self) -> String {
+        let AssessedFinding { issue, assessment } = self.finding;
+        let noun = match assessment.verdict {
+            Verdict::RiskAccepted => "acceptance",
+            _ => "decision",
+        };
+        match self.occasion {
+            Occasion::New => finding_title(issue),
+            Occasion::FixedIsBack => "was fixed, is back".to_owned(),
+            Occasion::AbsentIsBack(_) => "was absent, is back".to_owned(),
+            Occasion::Decided => "decision of a colleague".to_owned(),
+            Occasion::Expired(_) => format!("{noun} expired"),
+            Occasion::ExpiresSoon(_) => format!("{noun} expires soon"),
+            Occasion::ServiceGone(_) => "service gone".to_owned(),
+        }
+    }
 }
 
 impl AlertSource<'_> {
-    /// The alerts of each rule. `is_known` names events that this process has handled.
+    /// The alerts of each rule. `is_known` names keys of events that this process has handled.
     pub fn alerts(
         &self,
         rules: &[Arc<EventRule>],
-        is_known: impl Fn(&EventRule, &AlertEvent) -> bool,
+        is_known: impl Fn(&EventRule, &str) -> bool,
     ) -> Vec<EventAlert> {
         let mut alerts = Vec::new();
         for kind in AlertKind::ALL {
@@ -61,11 +113,10 @@ impl AlertSource<'_> {
                 continue;
             }
             let found = match kind.list() {
-                QueryKind::Scans => self.scan_events(kind, &wanting),
-                _ => self.finding_events(kind, &wanting),
+                QueryKind::Scans => self.scan_events(kind, &wanting, &is_known),
+                _ => self.finding_events(kind, &wanting, &is_known),
             };
             for (rule, mut events) in wanting.into_iter().zip(found) {
-                events.retain(|event| !is_known(rule, event));
                 // The worst first, then the latest.
                 events.sort_by_key(|event| std::cmp::Reverse((event.risk, event.at)));
                 if !events.is_empty() {
@@ -78,11 +129,16 @@ impl AlertSource<'_> {
     }
 
     /// The events of a kind of findings, for each rule.
-    fn finding_events(&self, kind: AlertKind, rules: &[&Arc<EventRule>]) -> Vec<Vec<AlertEvent>> {
+    fn finding_events(
+        &self,
+        kind: AlertKind,
+        rules: &[&Arc<EventRule>],
+        is_known: &impl Fn(&EventRule, &str) -> bool,
+    ) -> Vec<Vec<AlertEvent>> {
         let findings = self.findings.iter();
         let candidates: Vec<FindingCandidate> = findings
             .filter_map(|finding| self.candidate(kind, *finding))
-            .filter(|candidate| self.is_due(&candidate.key, candidate.at))
+            .filter(|candidate| self.is_due(candidate.at, || candidate.key()))
             .collect();
         let rows: Vec<AssessedFinding> = candidates.iter().map(|one| one.finding).collect();
         let source = Rows {
@@ -93,7 +149,11 @@ impl AlertSource<'_> {
         let events = |rule: &&Arc<EventRule>| {
             let matching = rule.query(QueryKind::Findings).matches(&source);
             let found = matching.rows().map(|row| &candidates[row]);
-            found.map(|found| self.finding_event(kind, found)).collect()
+            let keyed = found.map(|found| (found, found.key()));
+            let unknown = keyed.filter(|(_, key)| !is_known(rule, key));
+            unknown
+                .map(|(found, key)| self.finding_event(kind, found, key))
+                .collect()
         };
         rules.iter().map(events).collect()
     }
@@ -109,99 +169,60 @@ impl AlertSource<'_> {
         {
             return None;
         }
-        let id = issue.key();
-        let (key, at, title) = match kind {
+        let (occasion, at) = match kind {
             AlertKind::Finding => {
                 let is_new = issue.presence == Presence::New && !assessment.is_put_aside();
                 let is_back = assessment.reopened == Some(ReopenCause::Regression);
-                if !is_new || is_back {
-                    return None;
-                }
-                (
-                    format!("finding:{id}"),
-                    self.seen(issue),
-                    finding_title(issue),
-                )
+                (is_new && !is_back).then(|| (Occasion::New, self.seen(issue)))?
             }
-            AlertKind::Regression => self.regression(issue, assessment)?,
+            AlertKind::Regression => (regression(issue, assessment)?, self.seen(issue)),
             AlertKind::Decision => {
                 let who = assessment.who.as_ref()?;
                 let is_person = assessment.source == VerdictSource::Person;
                 let is_other = is_person && !self.own_names.contains(who);
                 let at = assessment.at.filter(|_| is_other)?;
-                let key = format!("decision:{id}:{}", stamp(Some(at)));
-                (key, Some(at), "decision of a colleague".to_owned())
+                (Occasion::Decided, Some(at))
             }
-            AlertKind::Acceptance => self.acceptance(issue, assessment)?,
+            AlertKind::Acceptance => (self.acceptance(issue, assessment)?, None),
             AlertKind::ServiceGone => {
                 let proof = issue
                     .absent_in()
                     .filter(|_| &**issue.class() == OPEN_PORT)?;
                 let since = proof.since.get();
-                let key = format!("service_gone:{id}:{}", stamp(since));
                 // A long scan is new when it ends.
                 let at = match proof.at == proof.since {
                     true => self.end_of(proof.scan),
                     false => since,
                 };
-                (key, at.or(since), "service gone".to_owned())
+                (Occasion::ServiceGone(since), at.or(since))
             }
             AlertKind::ScanFailed | AlertKind::ScanBlocked | AlertKind::ScanEnded => return None,
         };
         Some(FindingCandidate {
             finding,
-            key,
+            occasion,
             at,
-            title,
         })
     }
 
-    /// A finding that was fixed by a decision, or absent in a scan, and was found again.
-    fn regression(
-        &self,
-        issue: &Issue,
-        assessment: &Assessment,
-    ) -> Option<(String, Option<Stamp>, String)> {
-        let id = issue.key();
-        if assessment.reopened == Some(ReopenCause::Regression) {
-            // One alert for each time that it was fixed, however many scans find it.
-            let key = format!("regression:{id}:{}", stamp(assessment.at));
-            return Some((key, self.seen(issue), "was fixed, is back".to_owned()));
-        }
-        let is_back = issue.presence == Presence::Reappeared && !assessment.is_put_aside();
-        let scan = issue.task_id().filter(|_| is_back)?;
-        let key = format!("regression:{id}:scan {scan}");
-        Some((key, self.seen(issue), "was absent, is back".to_owned()))
-    }
-
     /// A decision that expires soon, or expired yesterday or today.
-    fn acceptance(
-        &self,
-        issue: &Issue,
-        assessment: &Assessment,
-    ) -> Option<(String, Option<Stamp>, String)> {
+    fn acceptance(&self, issue: &Issue, assessment: &Assessment) -> Option<Occasion> {
         let until = assessment.until.filter(|_| issue.is_present())?;
-        let noun = match assessment.verdict {
-            Verdict::RiskAccepted => "acceptance",
-            _ => "decision",
-        };
-        let id = issue.key();
         let days = (until - self.today).get_days();
         let is_expired = assessment.reopened == Some(ReopenCause::Expired);
         match i64::from(days) {
-            -1 if is_expired => {
-                let key = format!("acceptance:{id}:{until}:expired");
-                Some((key, None, format!("{noun} expired")))
-            }
-            0..=EXPIRES_SOON if !assessment.is_undecided() => {
-                let key = format!("acceptance:{id}:{until}");
-                Some((key, None, format!("{noun} expires soon")))
-            }
+            -1 if is_expired => Some(Occasion::Expired(until)),
+            0..=EXPIRES_SOON if !assessment.is_undecided() => Some(Occasion::ExpiresSoon(until)),
             _ => None,
         }
     }
 
-    fn finding_event(&self, kind: AlertKind, candidate: &FindingCandidate) -> AlertEvent {
+    fn finding_event(
+        &self,
+        kind: AlertKind,
+        candidate: &FindingCandidate,
+        key: String,
+    ) -> AlertEvent {
         let AssessedFinding { issue, assessment } = candidate.finding;
         let target = self.target(issue);
         let risk = issue.risk();
@@ -248,10 +269,10 @@ impl AlertSource<'_> {
         ];
         let event = AlertEvent {
             kind,
-            key: candidate.key.clone(),
+            key,
             at: candidate.at,
             risk: Some(risk),
-            title: candidate.title.clone(),
+            title: candidate.title(),
             body,
             fields,
         };
@@ -259,7 +280,12 @@ impl AlertSource<'_> {
     }
 
     /// The events of a kind of scans, for each rule.
-    fn scan_events(&self, kind: AlertKind, rules: &[&Arc<EventRule>]) -> Vec<Vec<AlertEvent>> {
+    fn scan_events(
+        &self,
+        kind: AlertKind,
+        rules: &[&Arc<EventRule>],
+        is_known: &impl Fn(&EventRule, &str) -> bool,
+    ) -> Vec<Vec<AlertEvent>> {
         let blocked = self.blocked_scans(kind);
         let is_of_kind = |scan: &&Arc<Scan>| match kind {
             AlertKind::ScanFailed => scan.status_name.is_failure(),
@@ -269,7 +295,7 @@ impl AlertSource<'_> {
         let scans = self.scans.items().iter();
         let ended = scans.filter(|scan| scan.has_ended() && scan.end_time.is_some());
         let scans: Vec<Scan> = ended
-            .filter(|scan| self.is_due(&scan_key(kind, scan), scan.end_time))
+            .filter(|scan| self.is_due(scan.end_time, || scan_key(kind, scan)))
             .filter(is_of_kind)
             .map(|scan| Scan::clone(scan))
             .collect();
@@ -281,7 +307,8 @@ impl AlertSource<'_> {
         let events = |rule: &&Arc<EventRule>| {
             let matching = rule.query(QueryKind::Scans).matches(&source);
             let found = matching.rows().map(|row| &scans[row]);
-            found.map(|scan| self.scan_event(kind, scan)).collect()
+            let unknown = found.filter(|scan| !is_known(rule, &scan_key(kind, scan)));
+            unknown.map(|scan| self.scan_event(kind, scan)).collect()
         };
         rules.iter().map(events).collect()
     }
@@ -358,10 +385,20 @@ impl AlertSource<'_> {
     }
 
     /// Whether an event is not too old, or waits for another attempt.
-    fn is_due(&self, key: &str, at: Option<Stamp>) -> bool {
+    fn is_due(&self, at: Option<Stamp>, key: impl FnOnce() -> String) -> bool {
         let is_recent = |at: Stamp| at.as_second() >= self.now.as_second() - ALERT_WINDOW;
-        at.is_none_or(is_recent) || self.owed.contains(key)
+        at.is_none_or(is_recent) || !self.owed.is_empty() && self.owed.contains(&key())
     }
+}
+
+/// A finding that was fixed by a decision, or absent in a scan, and was found again.
+fn regression(issue: &Issue, assessment: &Assessment) -> Option<Occasion> {
+    if assessment.reopened == Some(ReopenCause::Regression) {
+        return Some(Occasion::FixedIsBack);
+    }
+    let is_back = issue.presence == Presence::Reappeared && !assessment.is_put_aside();
+    let scan = issue.task_id().filter(|_| is_back)?;
+    Some(Occasion::AbsentIsBack(scan))
 }
 
 fn scan_key(kind: AlertKind, scan: &Scan) -> String {
