@@ -176,15 +176,14 @@ fn mask_effect(mask: &Mask, effect: &mut Effect) {
             run.is_masked = true;
         }
         Effect::Alert(alert) => mask_alert(mask, alert),
-        // A case is masked before it is sealed, a repeated alert is masked already, and the
-        // editor does not open.
-        Effect::SealCase(_) | Effect::RetryAlert(_) | Effect::Edit(_) => {}
+        // A case is masked before it is sealed, the text of the screen before it is paged; a
+        // repeated alert is masked already, and the editor does not open.
+        Effect::SealCase(_) | Effect::Page(None) | Effect::RetryAlert(_) | Effect::Edit(_) => {}
         // These need the names: at the service, in the stores and at the terminal.
         Effect::Quit
         | Effect::Call(..)
         | Effect::CancelCall(_)
         | Effect::OpenUrl(_)
-        | Effect::Page(None)
         | Effect::Suspend
         | Effect::Redraw
         | Effect::Connect(_)

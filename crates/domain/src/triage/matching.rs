@@ -469,17 +469,17 @@ impl<'a> Matching<'a> {
                 .iter()
                 .filter_map(|&at| Some((rows[at].identity.key, self.place(*rows[at].seen.last()?))))
                 .collect();
-            let mut gone: Vec<(Option<ScanPlace>, FindingKey)> = old
+            let mut by_last_seen: Vec<(Option<ScanPlace>, FindingKey)> = old
                 .into_iter()
                 .map(|key| (last_seen.get(&key).copied(), key))
                 .collect();
             let undecided = all.iter().filter(|&&at| !decided(rows[at].identity.key));
-            let mut fresh: Vec<(Option<ScanPlace>, usize)> = undecided
+            let mut by_first_seen: Vec<(Option<ScanPlace>, usize)> = undecided
                 .map(|&at| (rows[at].seen.first().map(|&first| self.place(first)), at))
                 .collect();
-            gone.sort_unstable();
-            fresh.sort_unstable();
-            if let Some((key, row)) = only_pair(&gone, &fresh) {
+            by_last_seen.sort_unstable();
+            by_first_seen.sort_unstable();
+            if let Some((key, row)) = only_pair(&by_last_seen, &by_first_seen) {
                 rows[row].earlier_decision = Some(key);
             }
         }
@@ -493,15 +493,16 @@ impl<'a> Matching<'a> {
     }
 }
 
-/// A finding that was last seen before another one appeared, with that one, unless either could
-/// belong to a third. The findings that are gone and the new ones are in the order of these times.
+/// The decided finding that was last seen before an undecided one appeared, with that one, unless
+/// either could belong to a third. Only the finding that was seen least recently and the one that
+/// appeared last can be such a pair.
 fn only_pair(
-    gone: &[(Option<ScanPlace>, FindingKey)],
-    fresh: &[(Option<ScanPlace>, usize)],
+    by_last_seen: &[(Option<ScanPlace>, FindingKey)],
+    by_first_seen: &[(Option<ScanPlace>, usize)],
 ) -> Option<(FindingKey, usize)> {
-    let (&(last, key), gone_later) = gone.split_first()?;
-    let (&(first, row), found_before) = fresh.split_last()?;
-    let is_alone = gone_later.first().is_none_or(|&(other, _)| other >= first)
+    let (&(last, key), seen_later) = by_last_seen.split_first()?;
+    let (&(first, row), found_before) = by_first_seen.split_last()?;
+    let is_alone = seen_later.first().is_none_or(|&(other, _)| other >= first)
         && found_before.last().is_none_or(|&(other, _)| other <= last);
     (last < first && is_alone).then_some((key, row))
 }
@@ -511,6 +512,7 @@ mod tests {
     use super::*;
     use crate::finding::Verdict;
     use crate::triage::testing::TriageFixture;
+    use proptest::prelude::*;
 
     #[test]
     fn decided_finding_is_in_the_batch_of_its_asset_alone() {
@@ -531,6 +533,37 @@ mod tests {
             let mut of_states = batch.states.iter().map(|state| &state.identity.asset);
             assert_eq!(batch.states.len(), batch.positions.len());
             assert!(of_states.all(|asset| batch_of(asset, 2) == number));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn only_pair_is_the_pair_without_an_alternative(
+            seen in proptest::collection::vec(0..5i64, 0..5),
+            found in proptest::collection::vec(0..5i64, 0..5),
+        ) {
+            let place = |number: i64| -> Option<ScanPlace> {
+                (number > 0).then_some((None, Some(ScanId(number))))
+            };
+            let keys = seen.iter().zip(1..);
+            let mut by_last_seen: Vec<(Option<ScanPlace>, FindingKey)> =
+                keys.map(|(&number, key)| (place(number), FindingKey(key))).collect();
+            let rows = found.iter().enumerate();
+            let mut by_first_seen: Vec<(Option<ScanPlace>, usize)> =
+                rows.map(|(row, &number)| (place(number), row)).collect();
+            by_last_seen.sort_unstable();
+            by_first_seen.sort_unstable();
+            let following = |&(last, key): &(Option<ScanPlace>, FindingKey)| {
+                let later = by_first_seen.iter().filter(move |(first, _)| last < *first);
+                later.map(move |&(_, row)| (key, row))
+            };
+            let pairs: Vec<(FindingKey, usize)> = by_last_seen.iter().flat_map(following).collect();
+            let is_alone = |pair: &&(FindingKey, usize)| {
+                let same = pairs.iter().filter(|other| other.0 == pair.0 || other.1 == pair.1);
+                same.count() == 1
+            };
+            let alone: Vec<(FindingKey, usize)> = pairs.iter().filter(is_alone).copied().collect();
+            prop_assert_eq!(Vec::from_iter(only_pair(&by_last_seen, &by_first_seen)), alone);
         }
     }
 }

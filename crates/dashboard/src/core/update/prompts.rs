@@ -72,7 +72,7 @@ pub(crate) fn handle_key(
     }
 }
 
-/// Does what a prompt asked for.
+/// Executes the action that a prompt confirmed.
 fn handle_confirmed(model: &mut Model, then: Then, effects: &mut Vec<Effect>) {
     match then {
         Then::Quit => effects.push(Effect::Quit),
