@@ -58,6 +58,8 @@ pub struct Triage {
     pub(crate) is_correlating: bool,
     /// How many correlations were shown.
     pub(crate) correlations: u64,
+    /// How often decisions of other dashboards arrived.
+    pub(crate) arrivals: u64,
     /// The revision of decisions of which the rows were made last.
     pub(crate) correlated: u64,
     /// The revision when the store was opened. None without an open store.

@@ -14,13 +14,14 @@ pub struct EventAlertState {
     pub(crate) has_begun: bool,
 }
 
-/// The revision of findings, the number of correlations and the day. A scan that starts or ends and
-/// a decision of a colleague cause a correlation. The progress of a scan is no event, nor is a
-/// decision of the user.
+/// The revision of findings, how often they were correlated and decisions of others arrived, and the
+/// day. A scan that starts or ends causes a correlation. Its progress is no event, nor is a decision
+/// of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AlertInputs {
     pub findings: u64,
     pub correlations: u64,
+    pub arrivals: u64,
     pub today: Date,
 }
 

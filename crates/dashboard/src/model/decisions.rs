@@ -358,6 +358,7 @@ impl Model {
             }
             TriageNews::Events(events) => {
                 self.notify_mentions(&events);
+                self.findings.triage.arrivals += 1;
                 return self.take_events(&events);
             }
             TriageNews::Saved => return drop(self.findings.triage.unsaved.pop_front()),

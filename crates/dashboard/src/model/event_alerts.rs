@@ -33,6 +33,7 @@ impl Model {
         let looked = AlertInputs {
             findings: self.data.revision(Pane::Findings),
             correlations: self.findings.triage.correlations,
+            arrivals: self.findings.triage.arrivals,
             today: self.today(),
         };
         if self.event_alerts.looked.replace(looked) == Some(looked) {

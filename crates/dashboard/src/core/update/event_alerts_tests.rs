@@ -104,6 +104,19 @@ fn scan_that_only_moves_causes_no_look() {
 }
 
 #[test]
+fn own_decision_causes_no_look() {
+    let mut app = app(&[AlertKind::Finding], "");
+    let scans = vec![ended(9, 1, ScanStatus::Finished)];
+    arrive(&mut app, scans, vec![found(91, "Banner", Risk::Info)]);
+    let looked = app.model.event_alerts.looked;
+    assert!(looked.is_some());
+    let revision = app.model.findings.triage.revision;
+    app.keys("c");
+    assert_ne!(app.model.findings.triage.revision, revision);
+    assert_eq!(app.model.event_alerts.looked, looked);
+}
+
+#[test]
 fn new_finding_is_claimed_once() {
     let mut app = app(&[AlertKind::Finding], "risk>=high is:new");
     let scans = vec![ended(9, 1, ScanStatus::Finished)];
