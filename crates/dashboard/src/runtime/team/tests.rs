@@ -61,7 +61,7 @@ impl Home {
         self.archive.plant(&[payload]).await.unwrap();
     }
 
-    async fn log(&mut self) -> scandeck_domain::triage::TeamLog {
+    async fn log(&mut self) -> TeamLog {
         match self.exchange.attach(&workspace()).await.unwrap() {
             Attached::Log(log) => log,
             Attached::Question(_) => self.exchange.join(&workspace(), true).await.unwrap(),
