@@ -331,7 +331,7 @@ fn measure_million(runtime: &tokio::runtime::Runtime) {
     keys(&mut terminal, "orders", &["o", "o", "o", "o", "o"]);
     terminal.keys("/\x15scan:1\r");
     let requested_at = Instant::now();
-    terminal.until(&format!("1 of {}, ", COUNT / million::TARGETS / 2));
+    terminal.until(&format!("1 of {} ", COUNT / million::TARGETS / 2));
     print_figure("scan:1 loaded", ms(requested_at.elapsed()));
     terminal.keys("/\x15\r");
     terminal.wait_until_idle();
