@@ -59,7 +59,7 @@ pub struct ImportEntry {
 pub struct EntryPlace {
     /// Path of a URL, or a file with its line; may be empty.
     pub path: String,
-    /// Parameter, cookie or header; may be empty.
+    /// Parameter, cookie or header, or the check of an audit; may be empty.
     pub parameter: String,
 }
 

@@ -1,7 +1,7 @@
 //! References to packages that a bill of materials has no component for: package URLs, and links to
 //! a component of another bill (BOM-Link).
 
-/// What names of packages encode, and what links encode of a package URL.
+/// Characters that are encoded in the names of packages, and in links that name a package URL.
 const ENCODED: [(&str, &str); 5] = [
     ("%40", "@"),
     ("%3A", ":"),

@@ -239,7 +239,7 @@ fn damage(what: &str) -> ReadFault {
 fn begins_other(event: &Event<'_>, root: &str) -> bool {
     match event {
         Event::Start(start) | Event::Empty(start) => local(start.name().0) != root,
-        Event::Text(text) => text.chars().any(|c| !c.is_whitespace() && !c.is_control()),
+        Event::Text(text) => !text.chars().all(is_blank),
         Event::CData(_) | Event::GeneralRef(_) => true,
         Event::End(_)
         | Event::Comment(_)
@@ -248,6 +248,11 @@ fn begins_other(event: &Event<'_>, root: &str) -> bool {
         | Event::DocType(_)
         | Event::Eof => false,
     }
+}
+
+/// Whether a character may be between documents: joined files may have byte order marks.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || c == '\u{feff}'
 }
 
 /// A predefined entity; others remain as they are.

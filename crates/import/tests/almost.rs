@@ -131,7 +131,7 @@ fn other_results_behind_an_xml_document_are_not_lost_without_a_word() {
     let nmap = String::from_utf8(sample("nmap.xml")).unwrap();
     let plain = import(nmap.as_bytes());
     // The reports of several runs in one file.
-    let twice = import(format!("{nmap}{nmap}\n<!-- end -->\n\u{1a}").as_bytes());
+    let twice = import(format!("{nmap}\u{feff}{nmap}\n<!-- end -->\n\u{1a}").as_bytes());
     assert_eq!(twice.summary.damage, None);
     assert_eq!(twice.entries.len(), 2 * plain.entries.len());
     let burp = String::from_utf8(sample("burp.xml")).unwrap();

@@ -1,7 +1,7 @@
 //! `scandeck tools`: the scan tools of the local service, and the installed scanners that they use.
 //!
 //! ```text
-//!   each program ─► its version, all at the same time ─► lines of its tools, in the order of the tools
+//!   each program ─► its version, all at the same time ─► lines of tools, in the order of their ids
 //! ```
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What was tested, and how: the targets, the gaps, and the methodology with the scale of risks.
+//! The scope of the tests: the targets, the gaps, and the methodology with the scale of risks.
 
 use super::grid::Grid;
 use super::{Block, Each, heading, rich};

@@ -173,7 +173,7 @@ impl DataDir {
     }
 
     /// Opens the database for a command while no service uses the directory. An older file is
-    /// migrated; an older PostgreSQL database is refused, because nodes of other machines may use it.
+    /// migrated. An older PostgreSQL database is refused: nodes of other machines may use it.
     pub(crate) async fn open_store_alone(&self) -> Result<Store, StartError> {
         let Some(address) = &self.postgres else {
             return Ok(Store::open(&self.database()).await?.store);

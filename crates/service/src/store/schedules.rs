@@ -329,7 +329,6 @@ impl Store {
     }
 }
 
-/// A schedule without its targets and scans.
 /// The statement that reads schedules with [`schedule_of`].
 fn select(rest: &str) -> Statement {
     sql(
@@ -339,6 +338,7 @@ fn select(rest: &str) -> Statement {
     .push(rest)
 }
 
+/// A schedule without its targets and scans.
 fn schedule_of(row: &SqlRow) -> StoreResult<StoredSchedule> {
     let is_of_all: bool = row.get("all_targets")?;
     let tag = Some(text(row, "tag")?).filter(|tag| !tag.is_empty());

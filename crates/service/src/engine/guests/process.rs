@@ -4,8 +4,8 @@
 //! ```text
 //!   run ──► spawn ──► report (stdout, or a pipe in place of stdin) ──lines──► channel of the caller
 //!    │        └─────► messages (stdout beside a pipe) ──lines──► another channel
-//!    ├─ a limit, or its exit ──────────────► SIGKILL to the whole group, and to what left the group
-//!    └─ dropped (stop, time limit, shutdown) ──► SIGTERM to the group, SIGKILL a second later
+//!    ├─ a limit, or its exit ──────────────► SIGKILL to the group, and to processes that left it
+//!    └─ dropped (stop, time limit, shutdown) ──► SIGTERM to the group, SIGKILL as above 1 s later
 //! ```
 //!
 //! A guest that writes files has a directory of its own, which is deleted after its end.

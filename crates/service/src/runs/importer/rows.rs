@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   results ─► run: rows in memory, by scan ─► file: a segment for each scan of the run ─┐
-//!                                              the segments of a scan, then of the next ◄┘ RowReader
+//!                          RowReader ◄─ the segments of a scan, then of the next ◄───────┘
 //! ```
 //!
 //! The results of a scanner may change targets with each line. The indexes of the store begin with

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   the database is older ─► does each live node work with the new schema? ─► migrated, or refused
-//!   the database is newer ─► does this program work with its schema? ─► opened as it is, or refused
+//!   the database is newer ─► does this program work with it? ─► opened as it is, or refused
 //! ```
 //!
 //! So nodes can be upgraded one after the other: the first new one migrates the database, and the
@@ -198,20 +198,16 @@ async fn migrate_once(
     if found.number >= migrations.len() {
         return Ok(Ok(found));
     }
-    // No node adds its row, and no write of a node has a lock that a migration needs.
+    // No node adds its row meanwhile, and only beats and reads have locks that a migration needs.
     let writes = format!("SELECT pg_advisory_xact_lock({WRITE_LOCK})");
     sqlx::raw_sql(AssertSqlSafe(writes))
         .execute(&mut *transaction)
         .await?;
     let schema = PostgresSchema::after(migrations);
-    if found.number > 0 {
-        let nodes = excluded_nodes(&mut transaction, found, schema, home).await?;
-        if !nodes.is_empty() {
-            return Ok(Err(OlderNodes {
-                found: found.number,
-                nodes,
-            }));
-        }
+    if found.number > 0
+        && let Some(older) = older_nodes(&mut transaction, found, schema, home).await?
+    {
+        return Ok(Err(older));
     }
     for PostgresMigration { sql, .. } in &migrations[found.number..] {
         sqlx::raw_sql(*sql).execute(&mut *transaction).await?;
@@ -230,19 +226,26 @@ async fn migrate_once(
         .execute(&mut *transaction)
         .await?;
     }
+    // A silent node may have sent a beat meanwhile. From here on, a beat waits for the new schema.
+    sqlx::raw_sql("LOCK TABLE nodes IN SHARE ROW EXCLUSIVE MODE")
+        .execute(&mut *transaction)
+        .await?;
+    if let Some(older) = older_nodes(&mut transaction, found, schema, home).await? {
+        return Ok(Err(older));
+    }
     transaction.commit().await?;
     Ok(Ok(found))
 }
 
-/// The live nodes that a new schema excludes. Earlier processes of this home have ended, and workers
-/// that use the API do not use the database.
-async fn excluded_nodes(
+/// The live nodes that a new schema excludes, if there are any. Earlier processes of this home have
+/// ended, and workers that use the API do not use the database.
+async fn older_nodes(
     connection: &mut PgConnection,
     found: PostgresSchema,
     schema: PostgresSchema,
     home: &str,
-) -> anyhow::Result<Vec<String>> {
-    // As JSON, because older schemas have fewer columns; their nodes have the schema of the database.
+) -> anyhow::Result<Option<OlderNodes>> {
+    // As JSON: older schemas have fewer columns, and their nodes have the schema of the database.
     let nodes: Vec<(String, String)> = sqlx::query_as(
         "SELECT coalesce(nullif(node ->> 'name', ''), node ->> 'home'), coalesce(node ->> 'version', '')
          FROM (SELECT to_jsonb(nodes) AS node FROM nodes) AS live
@@ -262,5 +265,9 @@ async fn excluded_nodes(
         "" => clean(name).to_string(),
         known => format!("{} (version {})", clean(name), clean(known)),
     };
-    Ok(nodes.iter().map(shown).collect())
+    let older = || OlderNodes {
+        found: found.number,
+        nodes: nodes.iter().map(shown).collect(),
+    };
+    Ok((!nodes.is_empty()).then(older))
 }

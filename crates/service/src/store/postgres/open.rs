@@ -285,8 +285,8 @@ impl Store {
         MIGRATIONS.len() as i64
     }
 
-    /// Opens a PostgreSQL database, and migrates an older one. `dir` is the data directory, whose lock
-    /// the service holds.
+    /// Opens a PostgreSQL database, and migrates an older one. `dir` is the data directory, whose
+    /// lock the service holds.
     ///
     /// # Errors
     /// [`StartError::Newer`] for a schema that this program does not work with,

@@ -1,5 +1,5 @@
-//! Programs of two versions on one database: the newer one upgrades it while the older ones work, or
-//! is refused while they live, and commands upgrade nothing.
+//! Programs of two versions on one database: the newer one upgrades it while the older ones work,
+//! or is refused while they live, and commands upgrade nothing.
 //!
 //! Without `SCANDECK_TEST_DATABASE` (`.ci/postgres`) there is no server to test.
 

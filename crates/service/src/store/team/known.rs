@@ -1,4 +1,4 @@
-//! What the database has of the lines of a push, and so the result of each line.
+//! Which lines of a push the database has already, and so the result of each line.
 
 use std::collections::HashMap;
 
