@@ -3,7 +3,7 @@
 use crate::base::{PlannedProof, Snapshot};
 use crate::core::Msg;
 use crate::testing::{
-    Call, CallAnswer, Effect, Modal, Problem, TestDashboard, Ticket, finding, table,
+    Call, CallAnswer, Effect, Modal, Problem, Size, TestDashboard, Ticket, finding, table,
 };
 use scandeck_domain::proof::{FindingProof, ProofAnswer};
 use scandeck_domain::triage::{Change, Decision, Verdict};
@@ -107,6 +107,34 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
         "{decided:?}"
     );
     assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn last_proof_is_below_the_evidence() {
+    let mut app = app(EXPOSED);
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 60,
+    };
+    let sent = sent(&mut app);
+    app.answer(&sent, |call| {
+        answered(call, "HTTP/1.1 404 Not Found\nServer: nginx\n\nnone")
+    });
+    app.keys("esc enter ]");
+    let frame = app.frame();
+    for part in [
+        "gone: the target answers 404",
+        "SHA-256 ",
+        EXPOSED,
+        "status 404",
+        "Server: nginx",
+        "The body is not stored.",
+    ] {
+        assert!(
+            frame.iter().any(|line| line.contains(part)),
+            "{part} {frame:#?}"
+        );
+    }
 }
 
 #[test]
