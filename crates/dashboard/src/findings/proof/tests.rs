@@ -95,6 +95,8 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
             "{part} {lines:#?}"
         );
     }
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("x fixed"), "{shown}");
     let decided = recorded(&app.keys("x"));
     assert!(
         matches!(
@@ -107,6 +109,19 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
         "{decided:?}"
     );
     assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn explanation_has_the_key_of_the_proof() {
+    let mut app = app(EXPOSED);
+    app.keys("Y");
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("P sends the request in the evidence again"),
+        "{shown}"
+    );
+    app.keys("P");
+    assert_eq!(app.prompt().lines[0], EXPOSED);
 }
 
 #[test]
