@@ -11,14 +11,20 @@ use crate::service::runner::{finding, tested};
 
 /// A service with one finding, whose evidence has this request to `target`.
 async fn found(method: &str, target: &str) -> (CliFixture, String) {
-    let cli = CliFixture::new().await;
     let row = [
         format!("{method} {target}"),
         "200".into(),
         "GET, TRACE".into(),
     ];
+    let titles = ["Request", "Status", "Allow"];
+    found_with(Evidence::table(&titles, [Vec::from(row)])).await
+}
+
+/// A service with one finding that has this evidence.
+async fn found_with(evidence: Evidence) -> (CliFixture, String) {
+    let cli = CliFixture::new().await;
     let traced = NewFinding {
-        evidence: Evidence::table(&["Request", "Status", "Allow"], [Vec::from(row)]),
+        evidence,
         ..finding("web.method.trace", Risk::Medium, "")
     };
     let events = vec![
@@ -123,6 +129,27 @@ async fn request_that_writes_or_leaves_the_scope_is_not_sent() {
     cli.run(&["findings", "prove", "99999"])
         .await
         .refused(1, "finding 99999 not found");
+    cli.service.stop().await;
+}
+
+#[tokio::test]
+async fn credentials_that_are_left_out_are_named() {
+    let target = MockServer::start().await;
+    let row = [
+        target.uri(),
+        "GET / HTTP/1.1\nCookie: sid=s3cret".into(),
+        "HTTP/1.1 200 OK\n\nhello".into(),
+    ];
+    let titles = ["URL", "Request", "Response"];
+    let (cli, id) = found_with(Evidence::table(&titles, [Vec::from(row)])).await;
+    let ended = cli.run(&["findings", "prove", &id]).await;
+    assert!(
+        ended.out.contains("Without   Cookie\n") && !ended.out.contains("s3cret"),
+        "{ended:?}"
+    );
+    let ended = cli.run(&["findings", "prove", &id, "--json"]).await;
+    let proofs: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(proofs[0]["left_out"][0], "Cookie", "{proofs}");
     cli.service.stop().await;
 }
 

@@ -5,7 +5,7 @@ use crate::input::{Action, Context, ItemAction};
 use crate::model::{ChainBox, Modal, Model};
 use scandeck_domain::chain::{ChainObject, ChainTree};
 use scandeck_domain::problem::Problem;
-use scandeck_wire::contract::Target;
+use scandeck_wire::contract::{Scan, Target};
 
 /// Shown while a chain is made: with very many findings that takes seconds.
 const READING: &str = "reading the evidence of all findings for the chain";
@@ -14,7 +14,12 @@ const READING: &str = "reading the evidence of all findings for the chain";
 pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     let has_chains = matches!(
         model.navigation.focus.pane,
-        Pane::Findings | Pane::Board | Pane::Captures | Pane::Payloads | Pane::Targets
+        Pane::Findings
+            | Pane::Board
+            | Pane::Scans
+            | Pane::Captures
+            | Pane::Payloads
+            | Pane::Targets
     );
     match object_at_hand(model) {
         _ if !has_chains => model.notify_no_effect(Action::Item(ItemAction::Chain)),
@@ -23,12 +28,17 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     }
 }
 
-/// The object of the selected row.
+/// The object of the selected row; of a scan, its target.
 pub(crate) fn object_at_hand(model: &Model) -> Option<ChainObject> {
     match model.navigation.focus.pane {
         Pane::Findings | Pane::Board => {
             let issue = model.issue_at_hand()?;
             Some(ChainObject::Finding(issue.key()))
+        }
+        Pane::Scans => {
+            let scan = model.selected_item::<Scan>()?;
+            let target = model.data.targets.value()?.get(scan.target_id)?;
+            Some(ChainObject::Target(target.name.clone()))
         }
         Pane::Captures => {
             let captured = model.selected_capture()?;

@@ -51,6 +51,14 @@ fn finding_leads_to_its_target_and_to_a_host_that_is_none() {
 }
 
 #[test]
+fn scan_leads_to_its_target() {
+    let mut app = app();
+    app.keys("4 home &");
+    let lines = chain(&app);
+    assert!(lines[0].starts_with("target t"), "{lines:#?}");
+}
+
+#[test]
 fn command_shows_the_same_chain_as_the_key() {
     let mut app = app();
     app.model.screen.size = Size {

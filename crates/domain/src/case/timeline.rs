@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{CaseEntryKind, VERSION};
 use crate::mask::{KnownNames, Mask, MaskedKind};
 use crate::oob::request;
-use crate::triage::{Bundle, Change, Event};
+use crate::triage::{Bundle, Change, Event, Subject};
 use scandeck_wire::contract::{Capture, Finding, Scan, ScanId, Shared, Stamp, TargetId, Tool};
 use scandeck_wire::text::plural;
 
@@ -154,8 +154,19 @@ fn decision_event(event: &Event) -> CaseEvent {
             Change::Proof(_) => CaseEntryKind::Proof,
             _ => CaseEntryKind::Decision,
         },
-        text: decision_text(&event.change),
+        text: event_text(event),
         data: value(event),
+    }
+}
+
+/// The decision, after the finding that it is about.
+fn event_text(event: &Event) -> String {
+    let text = decision_text(&event.change);
+    match &event.subject {
+        Subject::Finding(about) if !about.name.is_empty() => {
+            format!("{} on {}: {text}", about.name, about.asset)
+        }
+        _ => text,
     }
 }
 
@@ -255,4 +266,26 @@ fn masked_body(event: &mut CaseEvent, mask: &Mask) -> Option<String> {
     let capture: Capture = serde_json::from_value(Value::Object(fields.clone())).ok()?;
     fields.remove("raw_base64");
     Some(request::masked_base64(&capture, mask))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::triage::Identity;
+    use crate::triage::testing::Replica;
+
+    #[test]
+    fn decision_names_its_finding() {
+        let identity = Identity {
+            name: "Weak key".into(),
+            asset: "shop.test".into(),
+            ..Identity::default()
+        };
+        let mut ann = Replica::new("ann", 1);
+        let note = Change::Note("seen by hand".into());
+        let event = ann.does(Subject::Finding(identity), note);
+        assert_eq!(decision_event(&event).text, "Weak key on shop.test: note");
+        let baseline = ann.does(Subject::Workspace, Change::Baseline(None));
+        assert_eq!(decision_event(&baseline).text, "baseline");
+    }
 }

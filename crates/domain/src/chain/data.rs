@@ -53,6 +53,14 @@ pub struct ChainData {
     pub manual: Vec<RecordedLink>,
 }
 
+/// `finding #17`. A manual finding has a negative id, which nobody knows.
+pub(super) fn numbered(id: FindingId) -> String {
+    match id.0 < 0 {
+        true => "the manual finding".to_owned(),
+        false => format!("finding #{id}"),
+    }
+}
+
 impl From<&Hit> for CapturedToken {
     fn from(hit: &Hit) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use url::Url;
 
-use super::links::short_name;
+use super::data::numbered;
 use super::{ChainData, ChainObject, LinkedFinding, ServiceAddress};
 use crate::finding::FindingKey;
 use crate::oob::source::host;
@@ -48,7 +48,7 @@ impl<'a> ChainIndex<'a> {
                 continue;
             };
             if let Some(address) = service_of(&finding.target, finding.port) {
-                let fact = format!("finding #{} is on port {}", finding.id, address.port);
+                let fact = format!("{} is on port {}", numbered(finding.id), address.port);
                 let of = index.services.entry(address).or_default();
                 let known = of.entry(target).or_insert_with(|| fact.clone());
                 if fact < *known {
@@ -71,8 +71,8 @@ impl<'a> ChainIndex<'a> {
             let names = finding.traces.names.iter();
             for name in names.filter(|name| ***name != *own_host) {
                 let fact = format!(
-                    "the certificate in finding #{} on {} names {name}",
-                    finding.id,
+                    "the certificate in {} on {} names {name}",
+                    numbered(finding.id),
                     short_name(&place)
                 );
                 let entry = named.entry((place.clone(), name));
@@ -106,4 +106,13 @@ fn service_of(target: &str, port: i64) -> Option<ServiceAddress> {
         host: host(target)?.into(),
         port,
     })
+}
+
+/// A service or target without its kind.
+pub(super) fn short_name(place: &ChainObject) -> String {
+    match place {
+        ChainObject::Service(address) => address.to_string(),
+        ChainObject::Target(name) => name.to_string(),
+        other => other.to_string(),
+    }
 }

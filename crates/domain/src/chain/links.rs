@@ -13,7 +13,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::index::{ChainIndex, place_of};
+use super::data::numbered;
+use super::index::{ChainIndex, place_of, short_name};
 use super::{ChainData, ChainObject};
 use crate::finding::named_enum;
 use crate::oob::source::host;
@@ -176,7 +177,10 @@ impl ChainLinks {
 
     fn add_labels(&mut self, data: &ChainData) {
         for finding in &data.findings {
-            let label = format!("finding #{} {}", finding.id, finding.name);
+            let label = match finding.id.0 < 0 {
+                true => format!("manual finding {}", finding.name),
+                false => format!("{} {}", numbered(finding.id), finding.name),
+            };
             self.add_label(ChainObject::Finding(finding.key), label);
         }
         for payload in &data.payloads {
@@ -213,13 +217,23 @@ impl ChainLinks {
             let ends = (one.capture(), ChainObject::Payload(one.token));
             self.add(Certainty::Seen, ends, facts);
         }
+        for finding in index.findings.values() {
+            for &token in finding.traces.tokens.intersection(&tokens) {
+                let facts = [
+                    format!("the evidence of {} has {token}", numbered(finding.id)),
+                    format!("the payload has the token {token}"),
+                ];
+                let of = ChainObject::Finding(finding.key);
+                self.add(Certainty::Derived, (ChainObject::Payload(token), of), facts);
+            }
+        }
         for payload in &data.payloads {
             let object = ChainObject::Payload(payload.token);
             let bound = payload.finding.and_then(|key| index.findings.get(&key));
             if let Some(finding) = bound {
                 let facts = [
                     format!("the payload was made for finding {}", finding.key),
-                    format!("finding #{} has this fingerprint", finding.id),
+                    format!("{} has this fingerprint", numbered(finding.id)),
                 ];
                 let ends = (object, ChainObject::Finding(finding.key));
                 self.add(Certainty::Seen, ends, facts);
@@ -266,7 +280,7 @@ impl ChainLinks {
         }
         for (key, places) in owners {
             let shown = |place: &ChainObject, id: FindingId| {
-                format!("finding #{id} shows it on {}", short_name(place))
+                format!("{} shows it on {}", numbered(id), short_name(place))
             };
             for (place, id) in &places {
                 let mut others = places.iter().filter(|(other, _)| *other != place);
@@ -293,7 +307,7 @@ impl ChainLinks {
                     continue;
                 };
                 let facts = [
-                    format!("the evidence of finding #{} names {address}", finding.id),
+                    format!("the evidence of {} names {address}", numbered(finding.id)),
                     format!("{fact} of {target}"),
                 ];
                 let to = ChainObject::Service(address.clone());
@@ -331,8 +345,8 @@ impl ChainLinks {
                 continue;
             };
             let by = match finding.scan {
-                Some(scan) => format!("scan #{scan} reported finding #{}", finding.id),
-                None => format!("finding #{} is listed", finding.id),
+                Some(scan) => format!("scan #{scan} reported {}", numbered(finding.id)),
+                None => format!("{} is listed", numbered(finding.id)),
             };
             let facts = [by, format!("it is on {}", short_name(&place))];
             let of_link = (end.clone(), place);
@@ -376,13 +390,5 @@ fn ends_of(one: &ChainObject, other: &ChainObject) -> (ChainObject, ChainObject)
     match one < other {
         true => (one.clone(), other.clone()),
         false => (other.clone(), one.clone()),
-    }
-}
-
-pub(super) fn short_name(place: &ChainObject) -> String {
-    match place {
-        ChainObject::Service(address) => address.to_string(),
-        ChainObject::Target(name) => name.to_string(),
-        other => other.to_string(),
     }
 }

@@ -100,6 +100,30 @@ fn capture_leads_over_its_payload_to_the_finding_and_its_target() {
 }
 
 #[test]
+fn token_in_the_evidence_of_a_manual_finding_leads_to_its_payload() {
+    let mut manual = finding(-5, "shop.test", 0);
+    manual.scan = None;
+    manual.traces.tokens = BTreeSet::from([Token::of(7), Token::of(9)]);
+    let data = ChainData {
+        findings: vec![manual],
+        targets: vec!["shop.test".into()],
+        payloads: vec![payload(7, None, "")],
+        captured: vec![captured(7, 118)],
+        ..ChainData::default()
+    };
+    let tree = chain_of(&of_finding(-5), &data);
+    let expected = [
+        "manual finding weakness -5",
+        "├─ seen: target shop.test",
+        "└─ derived: payload aaaaaaaaaaah",
+        "   └─ seen: capture #118 of logger #3",
+    ];
+    assert_eq!(objects(&tree), expected);
+    let facts = lines(&tree)[2].printed();
+    assert!(facts.contains("the manual finding is listed"), "{facts}");
+}
+
+#[test]
 fn certificate_name_without_a_target_is_missing() {
     let mut of = finding(1, "shop.test", 443);
     of.traces.names = ["shop.test", "api.shop.test", "mail.test"]

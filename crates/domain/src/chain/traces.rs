@@ -1,5 +1,5 @@
 //! The values in a text of evidence that can agree with another fact: names of a certificate,
-//! fingerprints of keys and certificates, and the services of web addresses.
+//! fingerprints of keys and certificates, tokens, and the services of web addresses.
 //!
 //! ```text
 //!   | What              | Value              |
@@ -20,6 +20,7 @@ use serde_json::Value;
 use url::{Host, Url};
 
 use super::ServiceAddress;
+use crate::oob::Token;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::contract::{Evidence, EvidenceView, Shared};
 
@@ -54,6 +55,8 @@ pub struct EvidenceTraces {
     pub names: BTreeSet<Shared>,
     /// Fingerprints and serial numbers, each with its kind.
     pub keys: BTreeSet<Shared>,
+    /// Words that are like tokens of payloads.
+    pub tokens: BTreeSet<Token>,
     /// Host and port of web addresses.
     pub services: BTreeSet<ServiceAddress>,
 }
@@ -101,11 +104,21 @@ impl EvidenceTraces {
                 continue;
             }
             self.read_services(line);
+            self.read_tokens(line);
             let about = format!("{label} {line}").to_ascii_lowercase();
             if about.contains("alternative name") {
                 found(&NAME, line).for_each(|name| self.add_name(name));
             }
             self.read_keys(&about, line);
+        }
+    }
+
+    fn read_tokens(&mut self, line: &str) {
+        let words = line.split(|letter: char| !letter.is_ascii_alphanumeric());
+        for token in words.filter_map(|word| word.parse::<Token>().ok()) {
+            if self.tokens.len() < MOST {
+                self.tokens.insert(token);
+            }
         }
     }
 
@@ -237,6 +250,14 @@ mod tests {
         assert_eq!(texts(&traces.keys), [format!("ssh:{print}")]);
         let serial = text("Serial Number: 0A:1B:2C:3D:4E:5F:60:71:82:93");
         assert_eq!(texts(&serial.keys), ["serial:0a1b2c3d4e5f60718293"]);
+    }
+
+    #[test]
+    fn token_is_a_word_of_its_length() {
+        let traces = text("GET /?t=zzgorljsfevn&u=x HTTP/1.1\nHost: ZZGORLJSFEVO.a.test");
+        assert_eq!(texts(&traces.tokens), ["zzgorljsfevn", "zzgorljsfevo"]);
+        let traces = text("zzgorljsfevnx zzgorljsfev 1zgorljsfevn\nzzgorljsfevn…");
+        assert_eq!(traces.tokens.len(), 0);
     }
 
     #[test]

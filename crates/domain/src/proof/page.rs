@@ -70,8 +70,11 @@ pub(super) fn is_same_answer(then: &ProofAnswer, now: &ProofAnswer) -> bool {
         && steady_headers(then) == steady_headers(now)
 }
 
+/// Whether both bodies are equal, apart from volatile parts and blanks: the last line end of a page
+/// is not in the evidence.
 pub(super) fn is_same_text(then: &ProofAnswer, now: &ProofAnswer) -> bool {
-    without_volatile(&then.body) == without_volatile(&now.body)
+    let steady = |answer: &ProofAnswer| one_line(&without_volatile(&answer.body));
+    steady(then) == steady(now)
 }
 
 /// The headers in lower case and in order, without dates and those of the connection.

@@ -3,6 +3,7 @@
 use super::judge_tests::{MATCHED, PAGE, answer, judged, without_proof};
 use super::{ExpectedAnswer, ProofAnswer, ProofReason, judge};
 use crate::finding_request::RequestHeader;
+use scandeck_wire::contract::Evidence;
 
 #[test]
 fn fix_in_a_header_is_not_the_same_answer() {
@@ -27,6 +28,22 @@ fn fix_in_a_header_is_not_the_same_answer() {
     ] {
         assert_eq!(judge(&expected, &of(headers), false), reason, "{headers}");
     }
+}
+
+#[test]
+fn line_ends_make_no_other_answer() {
+    let head = "HTTP/1.1 200 OK\r\nServer: nginx\r\nVary: Cookie";
+    let message = format!("{head}\r\n\r\n{PAGE}\r\n<p>end</p>\r\n");
+    let row = vec!["http://a.test/".to_owned(), message];
+    let expected = ExpectedAnswer::of(&Evidence::table(&["URL", "Response"], [row]));
+    let now = |body: String| ProofAnswer {
+        body: body.into(),
+        ..answer(200, "", "")
+    };
+    let same = now(format!("{PAGE}\r\n<p>end</p>\r\n"));
+    assert_eq!(judge(&expected, &same, false), ProofReason::SameAnswer);
+    let other = now(format!("{PAGE}\r\n<p>End</p>\r\n"));
+    assert_eq!(judge(&expected, &other, false), ProofReason::MatchedUnknown);
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl ProofRefusal {
     /// The reason as a clause.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::NoRequest => "the evidence has no HTTP request",
+            Self::NoRequest => "the evidence has no HTTP request to the target",
             Self::Address => {
                 "the address is invalid, has a password, or would be sent in another form"
             }

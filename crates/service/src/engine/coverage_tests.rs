@@ -66,6 +66,7 @@ async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
             "web.exposed.git",
             "web.secret",
             "web.cors",
+            "web.error_page",
             "web.javascript.outdated",
         ] {
             assert!(missed.contains(&uid), "{status}: {uid} of {missed:?}");

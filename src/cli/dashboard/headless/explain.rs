@@ -41,6 +41,7 @@ fn command(rows: &FindingRows, row: &ExportRow, step: SettlingStep) -> Option<St
     match step {
         SettlingStep::Confirm => Some(decide(row, Verdict::Confirmed)),
         SettlingStep::Fix => Some(decide(row, Verdict::Fixed)),
+        SettlingStep::Prove => Some(command_line(["scandeck", "findings", "prove", &id_of(row)])),
         SettlingStep::Retest(scan) => repeat(rows, scan),
         SettlingStep::OpenScan(scan) => Some(command_line([
             "scandeck",
@@ -57,15 +58,18 @@ fn command(rows: &FindingRows, row: &ExportRow, step: SettlingStep) -> Option<St
 
 /// The command that decides a finding.
 pub(super) fn decide(row: &ExportRow, verdict: Verdict) -> String {
-    let id = row.issue.finding.id.to_string();
     command_line([
         "scandeck",
         "findings",
         "decide",
-        &id,
+        &id_of(row),
         "--verdict",
         verdict.as_str(),
     ])
+}
+
+fn id_of(row: &ExportRow) -> String {
+    row.issue.finding.id.to_string()
 }
 
 /// The command that starts a scan again with its parameters. Credentials are not known.

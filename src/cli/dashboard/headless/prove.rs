@@ -60,6 +60,8 @@ struct MadeProof {
     proof: FindingProof,
     /// Whether the target may have received the request.
     was_sent: bool,
+    /// Names of headers with credentials that were not sent.
+    left_out: Vec<String>,
 }
 
 /// Why a request was not sent.
@@ -158,6 +160,7 @@ async fn prove(
     Ok(MadeProof {
         proof: FindingProof::new(&request, &expected, answer),
         was_sent,
+        left_out: request.left_out,
     })
 }
 
@@ -180,6 +183,14 @@ fn exit_code(attempts: &[ProofAttempt<'_>]) -> ExitCode {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
+    }
+}
+
+impl MadeProof {
+    fn json(&self) -> Value {
+        let mut value = self.proof.json();
+        value["left_out"] = json!(self.left_out);
+        value
     }
 }
 
@@ -211,7 +222,7 @@ impl ProofAttempt<'_> {
     fn json(&self) -> Value {
         let issue = &self.row.issue;
         let mut value = match &self.result {
-            Ok(made) => made.proof.json(),
+            Ok(made) => made.json(),
             Err(unsent) => json!({
                 "refused": unsent.code,
                 "because": unsent.because,
@@ -233,7 +244,7 @@ impl ProofAttempt<'_> {
             &format!("{} {}", issue.finding.id, issue.name),
         )];
         match &self.result {
-            Ok(made) => lines.extend(self.proof_lines(&made.proof)),
+            Ok(made) => lines.extend(self.proof_lines(made)),
             Err(unsent) => {
                 lines.push(labelled("Not sent", &unsent.because));
                 lines.extend(unsent.curl.iter().map(|curl| format!("By hand   {curl}\n")));
@@ -242,12 +253,16 @@ impl ProofAttempt<'_> {
         lines.concat()
     }
 
-    fn proof_lines(&self, proof: &FindingProof) -> Vec<String> {
+    fn proof_lines(&self, made: &MadeProof) -> Vec<String> {
+        let proof = &made.proof;
         let mut lines = vec![labelled(
             "Request",
             &format!("{} {}", proof.method, proof.url),
         )];
         lines.extend(proof.headers.iter().map(|header| labelled("", header)));
+        if !made.left_out.is_empty() {
+            lines.push(labelled("Without", &made.left_out.join(", ")));
+        }
         lines.push(labelled("Then", &proof.then.summary()));
         lines.push(labelled("Now", &proof.summary()));
         lines.push(labelled("Proof", &proof.phrase()));

@@ -119,10 +119,25 @@ fn modal_hints(cx: &Cx<'_>) -> Vec<Hint> {
         }
         _ => true,
     };
-    hints
-        .filter(is_useful)
-        .map(|hint| drawn(cx, &hint))
-        .collect()
+    let useful = hints.filter(is_useful).map(|hint| drawn(cx, &hint));
+    proven_verdict(cx).into_iter().chain(useful).collect()
+}
+
+/// The key of the verdict that an explanation offers after a proof.
+fn proven_verdict(cx: &Cx<'_>) -> Option<Hint> {
+    let Modal::Why(why) = cx.model.overlay.modals.last()? else {
+        return None;
+    };
+    let verdicts = [
+        (VerdictAction::Confirm, "confirmed"),
+        (VerdictAction::Fix, "fixed"),
+    ];
+    let is_offered = |verdict| why.step(Action::Verdict(verdict)).is_some();
+    let mut offered = verdicts
+        .into_iter()
+        .filter(|(verdict, _)| is_offered(*verdict));
+    let (verdict, does) = offered.next()?;
+    Some(hint(cx, Context::Why, Action::Verdict(verdict), does))
 }
 
 /// The keys of a filter that is typed.

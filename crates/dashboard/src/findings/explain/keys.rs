@@ -3,6 +3,7 @@
 use crate::base::{Effect, FindingUse, Pane, Tab, Tone};
 use crate::data::ReadFinding;
 use crate::findings::decide::keys::prompt_or_execute;
+use crate::findings::proof::keys as proof;
 use crate::findings::retest::keys::prompt_for;
 use crate::input::{Action, Context, EditAction, ItemAction};
 use crate::model::{Modal, Model, WhyBox, action_of, navigation};
@@ -78,6 +79,7 @@ fn step_words(model: &Model, step: SettlingStep) -> Option<String> {
     Some(match step {
         SettlingStep::Confirm => format!("{key} marks it as confirmed"),
         SettlingStep::Fix => format!("{key} marks it as fixed"),
+        SettlingStep::Prove => format!("{key} sends the request in the evidence again"),
         SettlingStep::Retest(scan) => format!("{key} repeats scan #{scan} with its parameters"),
         SettlingStep::OpenScan(scan) => format!("{key} opens the tests of scan #{scan}"),
         SettlingStep::Compare { before, after } => {
@@ -115,6 +117,7 @@ fn take_step(model: &mut Model, action: Action, effects: &mut Vec<Effect>) {
     match step {
         SettlingStep::Confirm => decide(model, issue, Verdict::Confirmed, effects),
         SettlingStep::Fix => decide(model, issue, Verdict::Fixed, effects),
+        SettlingStep::Prove => proof::open_issue(model, issue, effects),
         SettlingStep::Retest(_) => prompt_for(model, issue),
         SettlingStep::OpenScan(scan) => {
             navigation::go(model, Pane::Scans);

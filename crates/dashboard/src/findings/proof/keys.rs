@@ -2,7 +2,7 @@
 
 use crate::base::{Batch, Call, CallAnswer, Effect, FindingUse, Job, Pane, PlannedProof, Tone};
 use crate::data::ReadFinding;
-use crate::findings::explain::keys::{open_issue, texts_of};
+use crate::findings::explain::keys::{open_issue as explain, texts_of};
 use crate::input::{Action, Context, CopyAction, ItemAction};
 use crate::model::Model;
 use crate::prompts::{Prompt, Then};
@@ -21,8 +21,17 @@ pub(crate) fn open(model: &mut Model, effects: &mut Vec<Effect>) {
     if !matches!(model.navigation.focus.pane, Pane::Findings | Pane::Board) {
         return model.notify_no_effect(Action::Item(ItemAction::Prove));
     }
-    let Some(issue) = model.issue_at_hand().cloned() else {
-        return model.notify(Tone::Plain, "select one finding to prove it");
+    match model.issue_at_hand().map(|issue| issue.id) {
+        Some(id) => open_issue(model, id, effects),
+        None => model.notify(Tone::Plain, "select one finding to prove it"),
+    }
+}
+
+/// Asks before the request of a finding is sent.
+pub(crate) fn open_issue(model: &mut Model, id: IssueId, effects: &mut Vec<Effect>) {
+    let issue = model.data.findings.value().and_then(|all| all.get(id));
+    let Some(issue) = issue.cloned() else {
+        return model.notify(Tone::Plain, "this finding is no longer listed");
     };
     // A proof is a part of the history of the finding.
     if let Some(why) = model.cannot_decide() {
@@ -164,6 +173,6 @@ fn record(
     let issue = listed.and_then(|all| all.get(planned.issue)).cloned();
     // A key that is meant for another box must not act on this one.
     if let Some(issue) = issue.filter(|_| model.overlay.modals.is_empty()) {
-        open_issue(model, &issue, effects);
+        explain(model, &issue, effects);
     }
 }

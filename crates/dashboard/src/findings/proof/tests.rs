@@ -3,7 +3,7 @@
 use crate::base::{PlannedProof, Snapshot};
 use crate::core::Msg;
 use crate::testing::{
-    Call, CallAnswer, Effect, Modal, Problem, TestDashboard, Ticket, finding, table,
+    Call, CallAnswer, Effect, Modal, Problem, Size, TestDashboard, Ticket, finding, table,
 };
 use scandeck_domain::proof::{FindingProof, ProofAnswer};
 use scandeck_domain::triage::{Change, Decision, Verdict};
@@ -95,6 +95,8 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
             "{part} {lines:#?}"
         );
     }
+    let shown = app.frame().join("\n");
+    assert!(shown.contains("x fixed"), "{shown}");
     let decided = recorded(&app.keys("x"));
     assert!(
         matches!(
@@ -107,6 +109,47 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
         "{decided:?}"
     );
     assert!(app.model.overlay.modals.is_empty());
+}
+
+#[test]
+fn explanation_has_the_key_of_the_proof() {
+    let mut app = app(EXPOSED);
+    app.keys("Y");
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("P sends the request in the evidence again"),
+        "{shown}"
+    );
+    app.keys("P");
+    assert_eq!(app.prompt().lines[0], EXPOSED);
+}
+
+#[test]
+fn last_proof_is_below_the_evidence() {
+    let mut app = app(EXPOSED);
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 60,
+    };
+    let sent = sent(&mut app);
+    app.answer(&sent, |call| {
+        answered(call, "HTTP/1.1 404 Not Found\nServer: nginx\n\nnone")
+    });
+    app.keys("esc enter ]");
+    let frame = app.frame();
+    for part in [
+        "gone: the target answers 404",
+        "SHA-256 ",
+        EXPOSED,
+        "status 404",
+        "Server: nginx",
+        "The body is not stored.",
+    ] {
+        assert!(
+            frame.iter().any(|line| line.contains(part)),
+            "{part} {frame:#?}"
+        );
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub fn action_of(step: SettlingStep) -> Action {
     match step {
         SettlingStep::Confirm => Action::Verdict(VerdictAction::Confirm),
         SettlingStep::Fix => Action::Verdict(VerdictAction::Fix),
+        SettlingStep::Prove => Action::Item(ItemAction::Prove),
         SettlingStep::Retest(_) => Action::Item(ItemAction::Retest),
         SettlingStep::OpenScan(_) => Action::List(ListAction::In),
         SettlingStep::Compare { .. } => Action::Item(ItemAction::Compare),

@@ -96,6 +96,7 @@ fn step(step: SettlingStep) -> Value {
     match step {
         SettlingStep::Confirm => json!({"step": "confirm"}),
         SettlingStep::Fix => json!({"step": "fix"}),
+        SettlingStep::Prove => json!({"step": "prove"}),
         SettlingStep::Retest(scan) => json!({"step": "retest", "scan_id": scan}),
         SettlingStep::OpenScan(scan) => json!({"step": "open_scan", "scan_id": scan}),
         SettlingStep::Compare { before, after } => {

@@ -11,6 +11,7 @@
 mod json;
 mod lines;
 mod parts;
+mod proven;
 mod test_run;
 #[cfg(test)]
 mod tests;
@@ -29,11 +30,12 @@ use super::state::TriageState;
 use crate::finding::{
     FindingKey, Presence, PresenceReason, Reason, RetestGap, Verdict, named_enum,
 };
-use crate::proof::{FindingProof, ProofOutcome};
 use scandeck_wire::contract::{FindingId, Scan, ScanId, Shared, Stamp, Tool};
 
 pub use lines::{ExplanationLine, LineTone, lines};
 pub use parts::{ComparedValue, EvidenceComparison};
+pub use proven::ExplainedProof;
+use proven::unproven_step;
 pub use test_run::ExplainedTest;
 
 named_enum! {
@@ -102,14 +104,6 @@ pub struct ExplainedDecision {
     pub until: Option<Date>,
 }
 
-/// A request of the evidence that was sent again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExplainedProof {
-    pub proof: FindingProof,
-    pub who: Shared,
-    pub at: Stamp,
-}
-
 /// A step that settles an open question about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettlingStep {
@@ -117,6 +111,8 @@ pub enum SettlingStep {
     Confirm,
     /// Mark it as fixed: the last proof shows that it is gone.
     Fix,
+    /// Send the request in its evidence again.
+    Prove,
     /// Repeat the scan that found it, with its parameters.
     Retest(ScanId),
     /// Look at the tests of a scan.
@@ -164,6 +160,14 @@ impl EarlierCorrelation {
         let current = proof.as_ref().filter(is_current);
         let decide = current.and_then(|proven| proven.step(assessment));
         let can_repeat = !found_by.is_some_and(is_imported);
+        let unproven = unproven_step(issue, current, found_by, can_repeat, read);
+        let mut all: Vec<SettlingStep> = decide.into_iter().collect();
+        all.extend(steps(reason, compared, can_repeat));
+        if let Some(step) = unproven
+            && !all.contains(&step)
+        {
+            all.push(step);
+        }
         PresenceExplanation {
             finding: issue.finding.id,
             key: issue.key(),
@@ -178,10 +182,7 @@ impl EarlierCorrelation {
             decisions: decisions(issue, assessment, state),
             reopened: assessment.reopened,
             proof,
-            steps: decide
-                .into_iter()
-                .chain(steps(reason, compared, can_repeat))
-                .collect(),
+            steps: all,
         }
     }
 
@@ -259,41 +260,6 @@ impl EarlierCorrelation {
             who: event.who.clone(),
             at: event.at,
         })
-    }
-}
-
-impl ExplainedProof {
-    /// The last proof of an issue.
-    pub fn last(issue: &Issue, state: &TriageState) -> Option<Self> {
-        let decided = state.finding_state(issue.key())?;
-        let (event, proof) = decided.proven().next_back()?;
-        Some(Self {
-            proof: proof.clone(),
-            who: event.who.clone(),
-            at: event.at,
-        })
-    }
-
-    /// `gone: the target answers 404 or 410 for this URL, by anna, 2026-11-20 14:06:00`
-    pub fn phrase(&self) -> String {
-        format!("{}, by {}, {}", self.proof.phrase(), self.who, self.at)
-    }
-
-    /// The decision that the proof suggests, unless somebody decided since.
-    fn step(&self, assessment: &Assessment) -> Option<SettlingStep> {
-        let is_later = assessment.at.is_none_or(|decided| decided <= self.at);
-        let current = assessment.verdict;
-        match self.proof.outcome() {
-            ProofOutcome::StillThere if is_later && current != Verdict::Confirmed => {
-                let is_open = assessment.is_undecided() || current == Verdict::Fixed;
-                is_open.then_some(SettlingStep::Confirm)
-            }
-            ProofOutcome::Gone if is_later && current != Verdict::Fixed => {
-                let is_open = assessment.is_undecided() || current == Verdict::Confirmed;
-                is_open.then_some(SettlingStep::Fix)
-            }
-            _ => None,
-        }
     }
 }
 

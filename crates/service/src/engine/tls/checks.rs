@@ -11,6 +11,9 @@ use crate::engine::kinds::{FindingKind, tls};
 /// Shorter primes of a Diffie-Hellman key exchange are weak.
 const DH_BITS: usize = 2048;
 
+/// The test of renegotiation by clients, which has a connection of its own.
+pub const RENEGOTIATION_BY_CLIENTS: &str = "tls.renegotiation.client";
+
 /// A check of handshakes: id and description of its test, kind of finding, and the value that
 /// proves it.
 type HandshakeCheck = (
@@ -55,7 +58,7 @@ const HANDSHAKES: &[HandshakeCheck] = &[
         },
     ),
     (
-        "tls.renegotiation.client",
+        RENEGOTIATION_BY_CLIENTS,
         "Renegotiation by clients",
         tls::CLIENT_RENEGOTIATION,
         |one| {

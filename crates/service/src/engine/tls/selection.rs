@@ -1,7 +1,7 @@
 //! The tests of a scan by name, for scans that run some tests alone.
 //!
 //! The tests share their handshakes, so a scan of one test sends nearly as much as a scan of all;
-//! it reports the named ones only.
+//! it reports the named ones only. Only renegotiation by clients has a connection of its own.
 
 use serde_json::Value;
 

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use super::hello::{self, Offer, Version};
 use super::modern::KeyKind;
 use super::results::handshake_test;
-use super::{OFFERED, Server, TlsAnswer, VersionAnswer, selection, suites};
+use super::{OFFERED, Server, TlsAnswer, VersionAnswer, checks, selection, suites};
 
 /// Chains of one server that are checked.
 const MAX_CHAINS: usize = 4;
@@ -77,14 +77,16 @@ impl Server<'_> {
         }
     }
 
-    /// Finds out whether an accepted version comes with compression and renegotiation.
+    /// Finds out whether an accepted version comes with compression and renegotiation. A server that
+    /// ignores the second handshake costs the whole time limit, so only its own test asks for it.
     async fn find_options(&self, result: &mut VersionAnswer) {
         let version = result.version;
         let mut offer = Offer::new(version, result.answer.suite.into_iter().collect());
         offer.compression = true;
         result.compression = self.handshake(&offer).await.compression;
-        result.client_renegotiation =
-            version != Version::Ssl3 && self.accepts_renegotiation(version).await;
+        result.client_renegotiation = version != Version::Ssl3
+            && selection::is_selected(self.run, checks::RENEGOTIATION_BY_CLIENTS)
+            && self.accepts_renegotiation(version).await;
     }
 
     async fn log_version(&self, result: &VersionAnswer) {

@@ -417,7 +417,9 @@ impl Check {
 
     /// Whether it reads the fetched pages.
     fn reads_pages(&self) -> bool {
-        self.kind.is_passive() || self.uid == "web.cors" || self.reads_scripts()
+        self.kind.is_passive()
+            || matches!(self.uid, "web.cors" | "web.error_page")
+            || self.reads_scripts()
     }
 
     /// Whether it reads the scripts of the site.

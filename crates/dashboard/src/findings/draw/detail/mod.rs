@@ -3,7 +3,7 @@
 //! ```text
 //!   head       name · risk and proof · place and kind · presence, decision       each frame
 //!   Overview   decision, why, what, evidence, also on, fix, from
-//!   Evidence   tables, text, coloured HTTP messages
+//!   Evidence   tables, text, coloured HTTP messages, the last proof
 //!   Refs       CVE, CWE, OWASP, links
 //!   History    decisions and earlier scans
 //! ```
@@ -11,6 +11,7 @@
 pub mod evidence;
 pub mod history;
 pub mod overview;
+pub mod proof;
 pub mod references;
 pub mod status;
 
@@ -18,6 +19,7 @@ use crate::base::{Pane, RowRef, Tab};
 use crate::data::ShownText;
 use crate::ui::{ById, Cx, DetailPane, DetailText, Theme, ViewCache, format, words};
 use ratatui::text::{Line, Span};
+use scandeck_domain::triage::explain::ExplainedProof;
 use scandeck_domain::triage::{FindingTexts, Issue, IssueId, ListedFinding};
 use scandeck_wire::text;
 use std::any::Any;
@@ -48,12 +50,15 @@ pub(crate) fn detail<'a>(
         Tab::Evidence => {
             let texts = cx.model.findings.shown.of(issue);
             let mask = cx.model.mask();
+            let last = ExplainedProof::last(issue, &cx.model.findings.triage.state);
             let lines = move |theme, width, _| {
-                with_texts(theme, texts, |read| {
+                let mut all = with_texts(theme, texts, |read| {
                     evidence::lines(theme, &read.vuln_evidence, width, mask)
-                })
+                });
+                all.extend(last.iter().flat_map(|one| proof::lines(theme, one)));
+                all
             };
-            DetailText::new(vec![finding], lines).with_version(cx.model.findings.shown.revision)
+            DetailText::new(vec![finding], lines).with_version(evidence_version(cx))
         }
         Tab::References => {
             let texts = cx.model.findings.shown.of(issue);
@@ -122,6 +127,13 @@ pub(crate) fn triage_version(cx: &Cx<'_>) -> u64 {
         cx.model.findings.shown.revision,
         age,
     );
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)
+}
+
+/// A hash that changes when evidence and proof must be rebuilt: after an event or a read text.
+fn evidence_version(cx: &Cx<'_>) -> u64 {
+    let findings = &cx.model.findings;
+    let inputs = (findings.triage.state.len(), findings.shown.revision);
     BuildHasherDefault::<DefaultHasher>::default().hash_one(inputs)
 }
 

@@ -307,6 +307,30 @@ async fn tls_scan_finds_renegotiation_by_clients() {
     futures::future::join_all(servers.map(scan)).await;
 }
 
+#[tokio::test]
+async fn scan_of_another_test_does_not_try_renegotiation() {
+    let Some(files) = ServerFiles::create() else {
+        return;
+    };
+    let (port, _server) = files.serve("ec", "-www").await;
+    for (test, is_tried) in [
+        ("tls.certificate.expired", false),
+        ("tls.renegotiation.client", true),
+    ] {
+        let params = json!({"only_tests": [test]});
+        let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), params)
+            .run()
+            .await;
+        let mut lines = result.raw.iter();
+        assert_eq!(
+            lines.any(|line| line.contains("renegotiation by the client")),
+            is_tried,
+            "{test} {:?}",
+            result.raw
+        );
+    }
+}
+
 /// The answer of a server that sends these records after the handshake.
 async fn renegotiation_with(records: &[(u8, &[u8])]) -> io::Result<bool> {
     let mut server = cipher(Direction::Seal);
