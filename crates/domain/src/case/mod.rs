@@ -18,6 +18,8 @@ mod selection;
 #[cfg(test)]
 mod selection_tests;
 mod timeline;
+#[cfg(test)]
+mod timeline_tests;
 mod verify;
 
 pub use chain::{CaseEntry, CaseEntryKind};
