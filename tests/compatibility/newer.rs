@@ -93,7 +93,7 @@ async fn newer_case_is_refused_with_both_numbers() {
     let ended = home.run(&["case", "show", file.to_str().unwrap()]).await;
     ended.refused(
         1,
-        "case format 9000 needs a newer scandeck; this one reads up to 1",
+        "case format 9000 needs a newer scandeck; this one reads up to 2",
     );
 }
 

@@ -46,6 +46,28 @@ async fn case_of_a_workspace_is_verified_until_a_byte_changes() {
 }
 
 #[tokio::test]
+async fn case_of_a_workspace_has_its_reports_with_their_files() {
+    let cli = scanned(1).await;
+    let create = ["reports", "create", "--format", "json", "--scan", "1"];
+    let id = cli.does(&create).await;
+    let download = ["reports", "download", id.trim(), "--wait", "-o", "r.json"];
+    cli.does(&download).await;
+    cli.does(&["case", "new", "--workspace", "1", "-o", "w.case"])
+        .await;
+    cli.does(&["case", "verify", "w.case"]).await;
+    let shown = cli.json(&["case", "show", "w.case"]).await;
+    let entries = shown.as_array().unwrap();
+    assert!(entries[0]["data"]["missing_reports"].is_null(), "{shown}");
+    let report = entries.iter().find(|one| one["kind"] == "report").unwrap();
+    let data = &report["data"];
+    assert_eq!(data["id"].to_string(), id.trim());
+    let saved = fs::metadata(cli.home.path().join("r.json")).unwrap();
+    assert_eq!(data["file"]["bytes"], saved.len(), "{report}");
+    assert_eq!(data["file"]["sha256"].as_str().unwrap().len(), 64);
+    cli.service.stop().await;
+}
+
+#[tokio::test]
 async fn masked_case_names_no_target_and_says_so() {
     let cli = scanned(1).await;
     let args = ["case", "new", "--workspace", "1", "--mask", "-o", "w.case"];
@@ -92,6 +114,8 @@ async fn case_of_a_finding_has_no_other_one() {
         about.starts_with("case of 1 finding of workspace "),
         "{about}"
     );
+    let missing = "without reports: the service does not name their scans";
+    assert!(about.ends_with(missing), "{about}");
     cli.run(&[&args[..], &["99999", "--force"]].concat())
         .await
         .refused(1, "finding 99999 not found");

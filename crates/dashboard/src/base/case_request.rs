@@ -1,7 +1,9 @@
 //! The data from which the case of some findings is made. Their texts and the bodies of captures
 //! are read, so it is sealed off the UI thread.
 
-use scandeck_domain::case::{CaseMaker, CaseSelection, SealedCase, case_events, seal};
+use scandeck_domain::case::{
+    CaseMaker, CaseReports, CaseSelection, MissingReports, SealedCase, case_events, seal,
+};
 use scandeck_domain::oob::{ArchivedCapture, CaptureRecord};
 use scandeck_domain::triage::{Bundle, ListedFinding};
 use std::io;
@@ -50,7 +52,8 @@ impl CaseRequest {
             captures: captures?,
             ..self.bundle
         });
-        let events = case_events(&selected, &self.maker);
+        let reports = CaseReports::without(MissingReports::ScansUnknown);
+        let events = case_events(&selected, &reports, &self.maker);
         // The first event is the case itself.
         let title = events.first().map(|event| event.text.clone());
         seal(&title.unwrap_or_default(), events, made).map_err(io::Error::other)

@@ -25,6 +25,8 @@ pub const LEAST: Size = Size {
 };
 /// Greatest width of a pop-up.
 const POPUP_COLUMNS: u16 = 92;
+/// Least width of the lines in a pop-up that have two values beside each other.
+pub const BESIDE_FROM: u16 = 84;
 /// Most rows of suggestions of the command line.
 const COMMAND_OFFERS: usize = 12;
 /// Columns of a command with its arguments, before its description.

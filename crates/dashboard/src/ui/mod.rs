@@ -34,8 +34,8 @@ pub(crate) use facts::target_of;
 pub(crate) use format::risk_counts;
 pub(crate) use labels::{ago, chips, fact, import_words, invite, key, numbered};
 pub use layout::{
-    COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup, sheet,
-    take_bottom, take_left, take_top,
+    BESIDE_FROM, COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup,
+    sheet, take_bottom, take_left, take_top,
 };
 pub(crate) use list::{
     GridRow, ListColumn, ListPane, ListState, Room, cells, dimmed_if, draw_columns,

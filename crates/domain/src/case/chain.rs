@@ -23,6 +23,7 @@ named_enum! {
         Proof "proof",
         Payload "payload",
         Capture "capture",
+        Report "report",
         Page "page",
     }
 }

@@ -3,8 +3,8 @@
 //! next.
 //!
 //! ```text
-//!   Bundle ─► selection ─► timeline: entries by time ─► chain: digests ─► timeline.jsonl ─┐
-//!                                                         └─► page: index.html ───────────┴─► zip
+//!   Bundle ─► selection ─┬► timeline: entries by time ─► chain: digests ─► timeline.jsonl ─┐
+//!   CaseReports ─────────┘                                 └─► page: index.html ───────────┴─► zip
 //!   zip ─► verify ─► VerifiedCase with its seal, or the first entry that does not fit
 //! ```
 //!
@@ -13,13 +13,17 @@
 
 mod chain;
 mod page;
+mod reports;
 mod selection;
 #[cfg(test)]
 mod selection_tests;
 mod timeline;
+#[cfg(test)]
+mod timeline_tests;
 mod verify;
 
 pub use chain::{CaseEntry, CaseEntryKind};
+pub use reports::{CaseReport, CaseReports, FileDigest, MissingReports, ReportDigest};
 pub use selection::CaseSelection;
 pub use timeline::{CaseEvent, CaseMaker, case_events};
 pub use verify::{CaseFault, VerifiedCase, verify};
@@ -37,8 +41,9 @@ use scandeck_wire::contract::Stamp;
 use scandeck_wire::data_format::DataFormat;
 use serde_json::json;
 
-/// The format of case files that this version writes, and the greatest that it reads.
-const VERSION: u32 = 1;
+/// The format of case files that this version writes, and the greatest that it reads. Since 2, a
+/// case has reports.
+const VERSION: u32 = 2;
 /// The entries, a JSON object a line.
 const TIMELINE: &str = "timeline.jsonl";
 /// The page that shows them.
@@ -94,6 +99,9 @@ pub fn seal(title: &str, events: Vec<CaseEvent>, made: Stamp) -> ZipResult<Seale
 
 /// SHA-256 as hexadecimal digits.
 fn digest(bytes: &[u8]) -> String {
-    let digits = Sha256::digest(bytes);
-    digits.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

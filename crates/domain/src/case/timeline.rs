@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CaseEntryKind, VERSION};
+use super::{CaseEntryKind, CaseReport, CaseReports, VERSION};
 use crate::mask::{KnownNames, Mask, MaskedKind};
 use crate::oob::request;
 use crate::triage::{Bundle, Change, Event, Subject};
 use scandeck_wire::contract::{Capture, Finding, Scan, ScanId, Shared, Stamp, TargetId, Tool};
-use scandeck_wire::text::plural;
+use scandeck_wire::text::{plural, thousands};
 
 /// An event before it has a place in the chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,19 +33,20 @@ pub struct CaseMaker {
     pub findings: Option<usize>,
 }
 
-/// The events of a workspace: the case itself, then scans, findings, decisions, payloads and
-/// captures by their times. Events without a time come first.
-pub fn case_events(bundle: &Bundle, maker: &CaseMaker) -> Vec<CaseEvent> {
+/// The events of a workspace: the case itself, then scans, findings, decisions, payloads, captures
+/// and reports by their times. Events without a time come first.
+pub fn case_events(bundle: &Bundle, reports: &CaseReports, maker: &CaseMaker) -> Vec<CaseEvent> {
     let names = TargetNames::of(bundle);
     let mut events = scan_events(bundle, &names);
     events.extend(finding_events(bundle, &names));
     events.extend(bundle.events.iter().map(|event| decision_event(event)));
     events.extend(out_of_band_events(bundle));
+    events.extend(report_events(bundle, &reports.reports));
     // The sort is stable: a scan comes before its findings.
     events.sort_by_key(|event| event.at);
-    events.insert(0, case_event(bundle, maker));
+    events.insert(0, case_event(bundle, reports, maker));
     if maker.is_masked {
-        let mask = Mask::default().with_names(known_names(bundle));
+        let mask = Mask::default().with_names(known_names(bundle, &reports.reports));
         events.iter_mut().for_each(|event| hide(event, &mask));
     }
     events
@@ -68,7 +69,7 @@ impl<'a> TargetNames<'a> {
     }
 }
 
-fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
+fn case_event(bundle: &Bundle, reports: &CaseReports, maker: &CaseMaker) -> CaseEvent {
     let manifest = &bundle.manifest;
     let masked = match maker.is_masked {
         true => ", with names, addresses and tokens replaced",
@@ -78,6 +79,8 @@ fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
         true => "",
         false => ", without scans and findings: the service was not reachable",
     };
+    let missing = reports.missing.map(|why| why.to_string());
+    let without = missing.as_ref().map(|words| format!(", without {words}"));
     let about = match maker.findings {
         Some(count) => format!("{} of ", plural(count, "finding")),
         None => String::new(),
@@ -87,8 +90,9 @@ fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
         author: manifest.who.clone(),
         kind: CaseEntryKind::Case,
         text: format!(
-            "case of {about}workspace {}{masked}{complete}",
-            manifest.workspace
+            "case of {about}workspace {}{masked}{complete}{}",
+            manifest.workspace,
+            without.unwrap_or_default()
         ),
         data: json!({
             "format": VERSION,
@@ -98,6 +102,7 @@ fn case_event(bundle: &Bundle, maker: &CaseMaker) -> CaseEvent {
             "is_masked": maker.is_masked,
             "selected_findings": maker.findings,
             "service_reached": manifest.reached,
+            "missing_reports": missing,
         }),
     }
 }
@@ -221,12 +226,35 @@ fn out_of_band_events(bundle: &Bundle) -> Vec<CaseEvent> {
     payloads.chain(captures).collect()
 }
 
+fn report_events(bundle: &Bundle, reports: &[CaseReport]) -> Vec<CaseEvent> {
+    let event = |one: &CaseReport| {
+        let report = &one.report;
+        let size = match &one.file {
+            Some(file) => format!(", {} bytes", thousands(file.bytes)),
+            None => String::new(),
+        };
+        let mut data = value(report);
+        data["file"] = value(&one.file);
+        CaseEvent {
+            at: report.generation_date,
+            author: bundle.manifest.service.clone(),
+            kind: CaseEntryKind::Report,
+            text: format!(
+                "report {} of workspace {} as {}: {}{size}",
+                report.id, bundle.manifest.workspace, report.format, report.status
+            ),
+            data,
+        }
+    };
+    reports.iter().map(event).collect()
+}
+
 fn value(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
 /// The names in a bundle that the mask replaces.
-fn known_names(bundle: &Bundle) -> KnownNames {
+fn known_names(bundle: &Bundle, reports: &[CaseReport]) -> KnownNames {
     let mut names = KnownNames::default();
     for target in &bundle.targets {
         names.add_host(&target.name);
@@ -246,6 +274,10 @@ fn known_names(bundle: &Bundle) -> KnownNames {
         names.add(&archived.label, MaskedKind::Logger);
         names.add_host(&archived.handler_url);
     }
+    // The name of a file contains that of the workspace, in another form.
+    for one in reports {
+        names.add(&one.report.download_name, MaskedKind::Workspace);
+    }
     names
 }
 
@@ -253,7 +285,13 @@ fn hide(event: &mut CaseEvent, mask: &Mask) {
     event.author = mask.text(&event.author).into_owned().into();
     event.text = mask.text(&event.text).into_owned();
     let body = masked_body(event, mask);
+    // A digest looks like a token, and names nobody.
+    let is_report = event.kind == CaseEntryKind::Report;
+    let file = is_report.then(|| event.data["file"].take());
     mask.json(&mut event.data);
+    if let Some(file) = file {
+        event.data["file"] = file;
+    }
     if let Some(body) = body {
         event.data["capture"]["request_body_base64"] = body.into();
     }
@@ -266,26 +304,4 @@ fn masked_body(event: &mut CaseEvent, mask: &Mask) -> Option<String> {
     let capture: Capture = serde_json::from_value(Value::Object(fields.clone())).ok()?;
     fields.remove("raw_base64");
     Some(request::masked_base64(&capture, mask))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::triage::Identity;
-    use crate::triage::testing::Replica;
-
-    #[test]
-    fn decision_names_its_finding() {
-        let identity = Identity {
-            name: "Weak key".into(),
-            asset: "shop.test".into(),
-            ..Identity::default()
-        };
-        let mut ann = Replica::new("ann", 1);
-        let note = Change::Note("seen by hand".into());
-        let event = ann.does(Subject::Finding(identity), note);
-        assert_eq!(decision_event(&event).text, "Weak key on shop.test: note");
-        let baseline = ann.does(Subject::Workspace, Change::Baseline(None));
-        assert_eq!(decision_event(&baseline).text, "baseline");
-    }
 }

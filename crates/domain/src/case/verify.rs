@@ -314,10 +314,10 @@ mod tests {
 
     #[test]
     fn case_of_a_later_version_is_refused_with_both_numbers() {
-        let later = json!({"digest": "", "entry": {"kind": "thought", "data": {"format": 2}}});
+        let later = json!({"digest": "", "entry": {"kind": "thought", "data": {"format": 3}}});
         let fault = fault_of(&[later.to_string()], "");
-        assert_eq!(fault, CaseFault::Newer(2));
-        let message = "case format 2 needs a newer scandeck; this one reads up to 1";
+        assert_eq!(fault, CaseFault::Newer(3));
+        let message = "case format 3 needs a newer scandeck; this one reads up to 2";
         assert_eq!(fault.to_string(), message);
     }
 

@@ -1,7 +1,8 @@
-//! The explanation of a finding over the panes: headings left, their lines beside them.
+//! The explanation of a finding over the panes: headings left, their lines beside them. In a wide
+//! box, a later value is beside the earlier one.
 
 use crate::model::WhyBox;
-use crate::ui::{Cx, LineBox, Theme, ViewCache, format, words, wrap_hanging};
+use crate::ui::{BESIDE_FROM, Cx, LineBox, Theme, ViewCache, format, words, wrap_hanging};
 use ratatui::prelude::{Buffer, Line, Rect, Span, Style};
 use scandeck_domain::triage::explain::{ExplanationLine, LineTone};
 use scandeck_wire::text;
@@ -43,11 +44,18 @@ fn spaced_lines(
 ) -> Vec<Line<'static>> {
     let wrapped = |is_spaced: bool| {
         let mut all: Vec<Line<'static>> = Vec::new();
-        for line in lines {
+        let mut rest = lines;
+        while let Some((line, after)) = rest.split_first() {
             if is_spaced && !line.label.is_empty() && !all.is_empty() {
                 all.push(Line::default());
             }
-            all.extend(wrap_hanging(drawn(cx, line), width, ExplanationLine::LABEL));
+            let pair = after.first().and_then(|next| beside(cx, line, next, width));
+            rest = match &pair {
+                Some(_) => &after[1..],
+                None => after,
+            };
+            let shown = pair.unwrap_or_else(|| drawn(cx, line));
+            all.extend(wrap_hanging(shown, width, ExplanationLine::LABEL));
         }
         all
     };
@@ -59,19 +67,47 @@ fn spaced_lines(
     }
 }
 
+/// A line with the next one beside it, if that has its later value and each fits into half of the
+/// box.
+fn beside(
+    cx: &Cx<'_>,
+    line: &ExplanationLine,
+    next: &ExplanationLine,
+    width: u16,
+) -> Option<Line<'static>> {
+    if next.tone != LineTone::Beside || width < BESIDE_FROM {
+        return None;
+    }
+    let columns = usize::from(width);
+    let middle = ExplanationLine::LABEL + (columns - ExplanationLine::LABEL) / 2;
+    let mut both = drawn(cx, line);
+    let later = Line::from(value_spans(cx, next));
+    if both.width() >= middle || middle + later.width() > columns {
+        return None;
+    }
+    let gap = " ".repeat(middle - both.width());
+    both.push_span(Span::raw(gap));
+    both.extend(later);
+    Some(both)
+}
+
 fn drawn(cx: &Cx<'_>, line: &ExplanationLine) -> Line<'static> {
-    let theme = cx.theme;
     let label = format!("{:width$}", line.label, width = ExplanationLine::LABEL);
+    let mut drawn = Line::from(Span::styled(label, cx.theme.head()));
+    drawn.extend(value_spans(cx, line));
+    drawn
+}
+
+fn value_spans(cx: &Cx<'_>, line: &ExplanationLine) -> Vec<Span<'static>> {
+    let theme = cx.theme;
     let shown = cx.shown(&line.text).into_owned();
-    let mut drawn = Line::from(Span::styled(label, theme.head()));
     match shown.split_once(' ') {
-        Some((key, rest)) if line.tone == LineTone::Step => drawn.extend([
+        Some((key, rest)) if line.tone == LineTone::Step => vec![
             Span::styled(key.to_owned(), theme.key()),
             Span::styled(format!(" {rest}"), theme.text()),
-        ]),
-        _ => drawn.push_span(Span::styled(shown, style(theme, line.tone))),
+        ],
+        _ => vec![Span::styled(shown, style(theme, line.tone))],
     }
-    drawn
 }
 
 fn style(theme: Theme, tone: LineTone) -> Style {
@@ -79,6 +115,6 @@ fn style(theme: Theme, tone: LineTone) -> Style {
         LineTone::Plain | LineTone::Step => theme.text(),
         LineTone::Strong => theme.strong(),
         LineTone::Then => theme.bad(),
-        LineTone::Now => theme.good(),
+        LineTone::Now | LineTone::Beside => theme.good(),
     }
 }

@@ -112,6 +112,24 @@ fn prompt_shows_the_request_and_a_proof_offers_the_verdict() {
 }
 
 #[test]
+fn answers_are_side_by_side_where_the_screen_is_wide() {
+    for (columns, rows, is_wide) in [(200, 60, true), (80, 24, false)] {
+        let mut app = app(EXPOSED);
+        app.model.screen.size = Size { columns, rows };
+        let sent = sent(&mut app);
+        app.answer(&sent, |call| {
+            answered(call, "HTTP/1.1 404 Not Found\nServer: nginx\n\n")
+        });
+        let frame = app.frame();
+        let then = frame.iter().find(|line| line.contains("- 200"));
+        let then = then.unwrap_or_else(|| panic!("{frame:#?}"));
+        assert_eq!(then.contains("+ 404, nginx"), is_wide, "{then}");
+        let now = frame.iter().filter(|line| line.contains("+ 404, nginx"));
+        assert_eq!(now.count(), 1, "{frame:#?}");
+    }
+}
+
+#[test]
 fn explanation_has_the_key_of_the_proof() {
     let mut app = app(EXPOSED);
     app.keys("Y");

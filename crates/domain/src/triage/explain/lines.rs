@@ -33,6 +33,8 @@ pub enum LineTone {
     Then,
     /// Only the later evidence has it.
     Now,
+    /// The later value of the line before, drawn beside it where both have room.
+    Beside,
     /// A step that settles it.
     Step,
 }
@@ -212,8 +214,12 @@ fn change_lines(change: &ComparedValue) -> Vec<Toned> {
     };
     let then = change.then.iter();
     let then = then.map(|value| toned(format!("- {name}{}", cut(value)), LineTone::Then));
+    let tone = match change.then {
+        Some(_) => LineTone::Beside,
+        None => LineTone::Now,
+    };
     let now = change.now.iter();
-    let now = now.map(|value| toned(format!("+ {name}{}", cut(value)), LineTone::Now));
+    let now = now.map(|value| toned(format!("+ {name}{}", cut(value)), tone));
     then.chain(now).collect()
 }
 
@@ -224,7 +230,7 @@ fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
         plain(explained.phrase()),
         plain(cut(&format!("{} {}", proof.method, proof.url))),
         toned(format!("- {}", cut(&proof.then.summary())), LineTone::Then),
-        toned(format!("+ {}", cut(&proof.summary())), LineTone::Now),
+        toned(format!("+ {}", cut(&proof.summary())), LineTone::Beside),
     ]
 }
 

@@ -271,14 +271,14 @@ fn changed_evidence_is_a_difference_of_its_parts() {
     assert_eq!(explanation.reason, PresenceReason::OtherEvidence);
     let tones: Vec<(String, LineTone)> = lines(&explanation, |_| None)
         .into_iter()
-        .filter(|line| matches!(line.tone, LineTone::Then | LineTone::Now))
+        .filter(|line| matches!(line.tone, LineTone::Then | LineTone::Beside))
         .map(|line| (line.text, line.tone))
         .collect();
     assert_eq!(
         tones,
         [
             ("- Server: nginx".to_owned(), LineTone::Then),
-            ("+ Server: apache".to_owned(), LineTone::Now),
+            ("+ Server: apache".to_owned(), LineTone::Beside),
         ]
     );
     let compare = SettlingStep::Compare {

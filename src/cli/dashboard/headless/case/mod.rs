@@ -2,9 +2,11 @@
 //! colleague, a customer or a court.
 //!
 //! ```text
-//!   new: Bundle ─► events ─► seal ─► FILE, seal on standard output
+//!   new: Bundle, reports ─► events ─► seal ─► FILE, seal on standard output
 //!   show, verify: FILE ─► verify ─► entries, seal
 //! ```
+
+mod reports;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +21,8 @@ use super::save::{self, ExistingFile};
 use super::{HeadlessSession, Output, PrintTable, ServiceArgs, bundle};
 use crate::cli::error::CliError;
 use scandeck_domain::case::{
-    CaseEntry, CaseFault, CaseMaker, CaseSelection, VerifiedCase, case_events, seal, verify,
+    CaseEntry, CaseFault, CaseMaker, CaseReports, CaseSelection, MissingReports, VerifiedCase,
+    case_events, seal, verify,
 };
 use scandeck_wire::contract::Stamp;
 use scandeck_wire::input_files::{InputKind, read};
@@ -123,7 +126,12 @@ async fn new(args: NewCaseArgs) -> anyhow::Result<()> {
         is_masked: args.mask,
         findings: selection.as_ref().map(CaseSelection::len),
     };
-    let events = case_events(&bundle, &maker);
+    let reports = match &selection {
+        Some(_) => CaseReports::without(MissingReports::ScansUnknown),
+        None if bundle.manifest.reached => reports::fetch(&args.service).await,
+        None => CaseReports::without(MissingReports::NotListed),
+    };
+    let events = case_events(&bundle, &reports, &maker);
     // The first event is the case itself, with the stand-in of a masked workspace.
     let title = events.first().map(|event| event.text.clone());
     let made = Stamp(jiff::Timestamp::now());
