@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   capture ─token─ payload ─fingerprint─ finding ─port─ service ─┬─ target
-//!                                            └─host:port─ service ├─ key ─ another service
-//!                                                                 └─name─ a host, perhaps no target yet
+//!                  another finding ─ secret ─┤                    ├─ key ─ another service
+//!                                            └─host:port─ service └─name─ a host, perhaps no target yet
 //! ```
 //!
 //! A link that a person added has an author and a reason instead.
@@ -18,7 +18,7 @@ use super::index::{ChainIndex, place_of, short_name};
 use super::{ChainData, ChainObject};
 use crate::finding::named_enum;
 use crate::oob::source::host;
-use scandeck_wire::contract::{FindingId, Shared};
+use scandeck_wire::contract::Shared;
 
 named_enum! {
     /// How certain a link is, the most certain first.
@@ -65,6 +65,7 @@ impl ChainLinks {
         links.add_payloads(data, &index);
         links.add_certificate_names(&index);
         links.add_keys(&index);
+        links.add_secrets(&index);
         links.add_addresses(&index);
         links.add_manual(data);
         let linked: BTreeSet<ChainObject> = links.ends().into_iter().collect();
@@ -122,7 +123,10 @@ impl ChainLinks {
             }
             ChainObject::Target(name) => format!("target {name}"),
             ChainObject::Service(address) => format!("service {address}"),
-            ChainObject::Key(key) => format!("key {key}"),
+            ChainObject::Key(key) => match key.strip_prefix("secret:") {
+                Some(digest) => format!("secret #{digest}"),
+                None => format!("key {key}"),
+            },
             ChainObject::Capture { logger, id } => format!("capture #{id} of logger #{logger}"),
             ChainObject::Payload(token) => format!("payload {token}"),
             ChainObject::Finding(key) => format!("finding {key}, which is not listed"),
@@ -138,7 +142,7 @@ impl ChainLinks {
         self.neighbours.keys().cloned().collect()
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         certainty: Certainty,
         (from, to): (ChainObject, ChainObject),
@@ -261,34 +265,6 @@ impl ChainLinks {
                 let facts = [fact, format!("no target has the host {name}")];
                 let to = ChainObject::Target(name.clone());
                 self.add(Certainty::Derived, (place, to), facts);
-            }
-        }
-    }
-
-    /// A key connects services only if two of them have it.
-    fn add_keys(&mut self, index: &ChainIndex<'_>) {
-        let mut owners: BTreeMap<&Shared, BTreeMap<ChainObject, FindingId>> = BTreeMap::new();
-        for finding in index.findings.values() {
-            let Some(place) = place_of(finding) else {
-                continue;
-            };
-            for key in &finding.traces.keys {
-                let places = owners.entry(key).or_default();
-                let first = places.entry(place.clone()).or_insert(finding.id);
-                *first = finding.id.min(*first);
-            }
-        }
-        for (key, places) in owners {
-            let shown = |place: &ChainObject, id: FindingId| {
-                format!("{} shows it on {}", numbered(id), short_name(place))
-            };
-            for (place, id) in &places {
-                let mut others = places.iter().filter(|(other, _)| *other != place);
-                if let Some((other, other_id)) = others.next() {
-                    let facts = [shown(place, *id), shown(other, *other_id)];
-                    let ends = (place.clone(), ChainObject::Key(key.clone()));
-                    self.add(Certainty::Derived, ends, facts);
-                }
             }
         }
     }

@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!   evidence ─► traces.rs: certificate names, fingerprints, addresses ─┐
-//!   payloads, captures, targets ───────────────────────────────────────┼─► links.rs: ChainLinks
+//!   payloads, captures, targets ───────────────────────────────────────┼─► links.rs, shared_values.rs: ChainLinks
 //!   object.rs: the ends of a link                                      ┘       │
 //!                                     one object ─► tree.rs: ChainTree ◄───────┘
 //!                                                     ├─► lines.rs: people
 //!                                                     └─► json.rs: programs
 //! ```
 //!
-//! A link needs two facts that agree: a token, a fingerprint, or a host with its port. Names that
-//! look alike are never one. A person can add links, with a reason.
+//! A link needs two facts that agree: a token, a fingerprint, the digest of a secret, or a host with
+//! its port. Names that look alike are never one. A person can add links, with a reason.
 
 mod data;
 mod index;
@@ -18,6 +18,7 @@ mod json;
 mod lines;
 mod links;
 mod object;
+mod shared_values;
 #[cfg(test)]
 mod tests;
 mod traces;

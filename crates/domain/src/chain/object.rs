@@ -18,7 +18,8 @@ pub enum ChainObject {
         id: CaptureId,
     },
     Service(ServiceAddress),
-    /// The fingerprint of a key or certificate, with its kind: `sha256:3f9a…`.
+    /// The fingerprint of a key or certificate, with its kind: `sha256:3f9a…`; or the digest of a
+    /// secret: `secret:0602…`.
     Key(Shared),
     /// A target by name, or a host that is no target yet.
     Target(Shared),

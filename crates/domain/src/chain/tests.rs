@@ -175,6 +175,39 @@ fn key_connects_services_only_if_two_have_it() {
 }
 
 #[test]
+fn secret_connects_findings_only_if_two_have_it() {
+    let mut all: Vec<LinkedFinding> = [(1, "a.test"), (2, "b.test"), (3, "c.test")]
+        .map(|(number, target)| finding(number, target, 443))
+        .into();
+    all[0].traces.secrets = BTreeSet::from(["secret:01".into(), "secret:02".into()]);
+    all[1].traces.secrets = BTreeSet::from(["secret:02".into()]);
+    all[2].traces.secrets = BTreeSet::from(["secret:03".into()]);
+    let data = ChainData {
+        findings: all,
+        targets: ["a.test", "b.test", "c.test"].map(Shared::from).into(),
+        ..ChainData::default()
+    };
+    let tree = chain_of(&of_finding(1), &data);
+    let expected = [
+        "finding #1 weakness 1",
+        "├─ seen: service a.test:443",
+        "│  └─ seen: target a.test",
+        "└─ derived: secret #02",
+        "   └─ derived: finding #2 weakness 2",
+        "      └─ seen: service b.test:443",
+        "         └─ seen: target b.test",
+    ];
+    assert_eq!(objects(&tree), expected);
+    let facts = "the evidence of finding #1 has its digest; \
+                 the evidence of finding #2 has its digest";
+    let printed: Vec<String> = lines(&tree).iter().map(ChainLine::printed).collect();
+    assert!(
+        printed.iter().any(|line| line.ends_with(facts)),
+        "{printed:#?}"
+    );
+}
+
+#[test]
 fn address_in_evidence_leads_to_the_service_of_another_target() {
     let mut of = finding(1, "https://shop.test/", 0);
     let addresses = ["shop.test:8443", "admin.test:8080", "other.test:80"];
@@ -269,10 +302,19 @@ fn any_finding() -> impl Strategy<Value = LinkedFinding> {
     let keys = subsequence(vec!["ssh:one", "sha1:two"], 0..=2);
     let names = proptest::collection::btree_set(hosts(), 0..3);
     let services = proptest::collection::btree_set((hosts(), 442_u16..445), 0..3);
-    (0..12_i64, targets, 442..445_i64, keys, names, services).prop_map(
-        |(number, target, port, keys, names, services)| {
+    let secrets = subsequence(vec!["secret:01", "secret:02"], 0..=2);
+    (
+        0..12_i64,
+        targets,
+        442..445_i64,
+        (keys, secrets),
+        names,
+        services,
+    )
+        .prop_map(|(number, target, port, (keys, secrets), names, services)| {
             let mut of = finding(number, target, port);
             of.traces.keys = keys.into_iter().map(Shared::from).collect();
+            of.traces.secrets = secrets.into_iter().map(Shared::from).collect();
             of.traces.names = names.into_iter().map(Shared::from).collect();
             let addresses = services.into_iter().map(|(host, port)| ServiceAddress {
                 host: host.into(),
@@ -280,8 +322,7 @@ fn any_finding() -> impl Strategy<Value = LinkedFinding> {
             });
             of.traces.services = addresses.collect();
             of
-        },
-    )
+        })
 }
 
 fn any_data() -> impl Strategy<Value = ChainData> {

@@ -1,15 +1,17 @@
 //! The values in a text of evidence that can agree with another fact: names of a certificate,
-//! fingerprints of keys and certificates, tokens, and the services of web addresses.
+//! fingerprints of keys and certificates, digests of secrets, tokens, and the services of web
+//! addresses.
 //!
 //! ```text
 //!   | What              | Value              |
 //!   | Certificate names | a.test, *.a.test   | ─► name a.test
 //!   SHA-256 Fingerprint: 3F:9A:…               ─► sha256:3f9a…
 //!   http://b.test:8080/x                       ─► service b.test:8080
+//!   | AWS access key    | AKIAQ3EG…BNM7 (12:8) #06021… | ─► secret:06021…
 //! ```
 //!
 //! A fingerprint counts only where its line names it as one. Masked and shortened values never
-//! count.
+//! count; the digest behind a masked secret does.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -30,6 +32,12 @@ const MOST: usize = 100;
 const LONGEST: usize = 64 * 1024;
 /// The label of the names of a server's own certificate in own evidence.
 const OWN_NAMES: &str = "Certificate names";
+/// The columns of own evidence with a secret and with its masked value.
+const SECRET_COLUMNS: [&str; 2] = ["Secret", "Value"];
+/// The column of own evidence about exposed files.
+const FILE_COLUMN: &str = "What it holds";
+/// The beginning of a cell about a password in such a file.
+const FILE_PASSWORD: &str = "password ";
 /// A value that was shortened has this character.
 const CUT: char = '…';
 
@@ -41,6 +49,9 @@ static NAME: LazyLock<Option<Regex>> =
 /// The fingerprint of an SSH key.
 static SSH_PRINT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\bSHA256:([A-Za-z0-9+/]{43})(?:=|\s|$)").ok());
+/// The digest behind a masked secret and its place.
+static SECRET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"….* \(.*\d\) #([0-9]{20})$").ok());
 /// Hexadecimal digits, in one word, in pairs with colons, or in groups of four with blanks.
 static HEX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pairs = "[0-9a-f]{2}(?::?[0-9a-f]{2}){7,31}";
@@ -55,6 +66,8 @@ pub struct EvidenceTraces {
     pub names: BTreeSet<Shared>,
     /// Fingerprints and serial numbers, each with its kind.
     pub keys: BTreeSet<Shared>,
+    /// Digests of secrets, with their kind.
+    pub secrets: BTreeSet<Shared>,
     /// Words that are like tokens of payloads.
     pub tokens: BTreeSet<Token>,
     /// Host and port of web addresses.
@@ -69,7 +82,12 @@ impl EvidenceTraces {
         match evidence.view().without_exchange().decoded() {
             EvidenceView::Nothing => {}
             EvidenceView::Text(text) => traces.read("", &text),
-            EvidenceView::Table { rows, .. } => rows.iter().for_each(|row| traces.read_row(row)),
+            EvidenceView::Table { headers, rows } => {
+                for row in &rows {
+                    traces.read_row(row);
+                    traces.read_secret(&headers, row);
+                }
+            }
             EvidenceView::Tree(value) => traces.read_tree("", &value),
         }
         traces
@@ -79,6 +97,24 @@ impl EvidenceTraces {
         let label = row.first().map_or("", String::as_str);
         self.read("", label);
         row.iter().skip(1).for_each(|cell| self.read(label, cell));
+    }
+
+    /// Reads the digest of the secret in a row. Other columns may have the text of a page, which
+    /// could imitate one.
+    fn read_secret(&mut self, headers: &[String], row: &[String]) {
+        let cell = |title: &str| {
+            let at = headers.iter().position(|header| header == title)?;
+            row.get(at).map(String::as_str)
+        };
+        let of_scripts = cell(SECRET_COLUMNS[0]).and(cell(SECRET_COLUMNS[1]));
+        let of_file = cell(FILE_COLUMN).filter(|text| text.starts_with(FILE_PASSWORD));
+        for text in of_scripts.into_iter().chain(of_file) {
+            for digest in found(&SECRET, text) {
+                if self.secrets.len() < MOST {
+                    self.secrets.insert(format!("secret:{digest}").into());
+                }
+            }
+        }
     }
 
     fn read_tree(&mut self, label: &str, value: &Value) {
@@ -258,6 +294,36 @@ mod tests {
         assert_eq!(texts(&traces.tokens), ["zzgorljsfevn", "zzgorljsfevo"]);
         let traces = text("zzgorljsfevnx zzgorljsfev 1zgorljsfevn\nzzgorljsfevn…");
         assert_eq!(traces.tokens.len(), 0);
+    }
+
+    #[test]
+    fn digest_of_a_secret_counts_behind_its_masked_value_only() {
+        let digest = "06021398471029384756";
+        let secrets = |headers: &[&str], cell: &str| {
+            let row = ["https://a.test/app.js", "AWS access key", cell].map(str::to_owned);
+            let evidence = Evidence::table(headers, [row.to_vec()]);
+            texts(&EvidenceTraces::of(&evidence).secrets)
+        };
+        let of_scripts = ["URL", "Secret", "Value"];
+        let of_files = ["Request", "Status", "What it holds"];
+        let expected = [format!("secret:{digest}")];
+        for shown in ["AKIAQ3EG…BNM7 (12:8)", "p… (src/(a)/b.ts:2:14)"] {
+            assert_eq!(
+                secrets(&of_scripts, &format!("{shown} #{digest}")),
+                expected
+            );
+        }
+        let of_file = format!("password DB_PASSWORD: hu…2 (line 7) #{digest}");
+        assert_eq!(secrets(&of_files, &of_file), expected);
+        for (headers, cell) in [
+            (&of_scripts, "AKIAQ3EG…BNM7 (12:8)".to_owned()),
+            (&of_scripts, format!("#{digest}")),
+            (&of_scripts, format!("AKIAQ3EG…BNM7 (12:8) #{digest}7")),
+            (&of_files, format!("log-in page: a…b (1:2) #{digest}")),
+            (&["URL", "Header", "Value"], format!("a…b (1:2) #{digest}")),
+        ] {
+            assert!(secrets(headers, &cell).is_empty(), "{cell}");
+        }
     }
 
     #[test]

@@ -235,6 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn manual_finding_is_proven_only_if_its_evidence_is_a_request_to_the_target() {
+        let planned = |evidence: &str| {
+            let text = Evidence::from_value(&evidence.into());
+            ProofRequest::plan(&text, None, &[])
+        };
+        let captured = "GET /l/abc/k7f2abcdefgh HTTP/1.1\r\nHost: logger.test\r\n\r\n";
+        assert_eq!(planned(captured).err(), Some(ProofRefusal::NoRequest));
+        let edited = "GET https://shop.test/fetch?id=7 HTTP/1.1\n\nHTTP/1.1 200 OK\n\nhello";
+        let request = planned(edited).unwrap();
+        assert_eq!(request.url.as_str(), "https://shop.test/fetch?id=7");
+        assert!(request.has_payload);
+    }
+
+    #[test]
     fn request_is_sent_without_its_credentials_unless_they_are_named() {
         let text = "GET /a HTTP/1.1\nHost: a.test\nAccept: */*\nCookie: sid=s3cret\n\
                     Authorization: •••\nX-Api-Token: s3cret\nUser-Agent: x\nRange: bytes=0-9\n\n";

@@ -23,7 +23,7 @@ use crate::net::resolver::Resolver;
 use crate::scope::Pattern;
 use crate::scope_check::ScopeCheck;
 use scandeck_wire::contract::{
-    Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool,
+    Evidence, Owasp, RedirectLevel, Risk, ScanId, ScanOutput, Test, Tool, WorkspaceId,
 };
 
 mod blocking;
@@ -53,6 +53,7 @@ mod request_times;
 mod run;
 #[cfg(test)]
 mod scope_tests;
+mod secret_digest;
 mod sent_findings;
 mod service_ports;
 mod small_tools;
@@ -72,6 +73,9 @@ pub use limits::ScanLimits;
 use pace::Lanes;
 pub use params::{ParamsError, check_params, check_rate};
 use run::ScanRun;
+pub use secret_digest::SecretDigests;
+#[cfg(test)]
+pub use secret_digest::SecretHash;
 pub use service_ports::ServicePorts;
 use tools::unknown_tool_message;
 
@@ -181,6 +185,11 @@ pub struct ScanJob {
     /// The denials of the service, for a worker at a place: its scope file has others.
     #[serde(default)]
     pub denials: Vec<Pattern>,
+    #[serde(default)]
+    pub workspace: WorkspaceId,
+    /// Of the workspace; the services of earlier versions send none.
+    #[serde(default)]
+    pub secret_digests: SecretDigests,
 }
 
 /// An event of a running scan.

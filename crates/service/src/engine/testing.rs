@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::pace::Lanes;
 use super::{
-    Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, ServicePorts,
-    TestDone, check_params,
+    Engine, EngineSettings, NewFinding, ScanEvent, ScanJob, ScanLimits, ScanOutcome, SecretDigests,
+    ServicePorts, TestDone, check_params,
 };
 use crate::net::resolver::{LookupError, Resolver, SystemResolver};
 use crate::scope_check::{ScopeCheck, ScopeCheckSettings};
-use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, Tool};
+use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, Tool, WorkspaceId};
 
 /// The events and the outcome of a scan.
 pub struct ScanResult {
@@ -133,6 +133,8 @@ impl TestScan {
             redirect_level: RedirectLevel::SameDomain,
             scan_original_url: false,
             denials: Vec::new(),
+            workspace: WorkspaceId::default(),
+            secret_digests: SecretDigests::default(),
         };
         Self {
             job,

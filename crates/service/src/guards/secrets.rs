@@ -1,4 +1,5 @@
-//! Encryption of the credentials of a scan while it waits or runs.
+//! Encryption of the credentials of a scan while it waits or runs, and the keys of the digests of
+//! secrets that scans find.
 //!
 //! ```text
 //!   POST /scans ─► seal ─► {"sealed": "…"} in the database ─► open ─► engine
@@ -11,8 +12,12 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+
+use crate::engine::SecretDigests;
+use scandeck_wire::contract::WorkspaceId;
 
 /// The field of the sealed form.
 const SEALED: &str = "sealed";
@@ -22,6 +27,10 @@ const PURPOSE: &[u8] = b"scandeck scan parameters 1";
 
 /// Before the key in its fingerprint, which therefore is no part of the key of the encryption.
 const FINGERPRINT: &[u8] = b"scandeck fingerprint 1 ";
+
+/// Before the id of a workspace whose key for digests is made, which therefore is no part of the
+/// key of the encryption.
+const DIGESTS: &str = "scandeck secret digests 1 ";
 
 /// Why sealed parameters could not be opened; a message for the user.
 pub const WRONG_KEY: &str = "the credentials of the scan cannot be decrypted: the key file has changed; start the scan again";
@@ -33,10 +42,12 @@ pub fn fingerprint(secret: &str) -> String {
     bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Seals and opens the parameters of scans.
+/// Seals and opens the parameters of scans, and makes the keys of digests.
 #[derive(Debug)]
 pub struct ScanSecrets {
     key: RandomizedNonceKey,
+    /// Makes the keys of digests.
+    digests: Hmac<Sha256>,
     fingerprint: String,
 }
 
@@ -46,6 +57,7 @@ impl ScanSecrets {
         let key = Sha256::digest(secret.as_bytes());
         Some(Self {
             key: RandomizedNonceKey::new(&AES_256_GCM, &key).ok()?,
+            digests: Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?,
             fingerprint: fingerprint(secret),
         })
     }
@@ -53,6 +65,13 @@ impl ScanSecrets {
     /// The [`fingerprint`] of the key.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
+    }
+
+    /// The digests of the secrets that scans of a workspace find.
+    pub fn digests_of(&self, workspace: WorkspaceId) -> SecretDigests {
+        let mut key = self.digests.clone();
+        key.update(format!("{DIGESTS}{workspace}").as_bytes());
+        SecretDigests::new(key.finalize().into_bytes().to_vec())
     }
 
     /// The sealed form; `None` if the encryption failed.
@@ -95,6 +114,20 @@ fn sealed_text(stored: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::SecretHash;
+
+    #[test]
+    fn digests_differ_between_workspaces_and_key_files() {
+        let hash = SecretHash::of("hunter22");
+        let digest = |key: &str, workspace: i64| {
+            let secrets = ScanSecrets::new(key).unwrap();
+            secrets.digests_of(WorkspaceId(workspace)).marked("", &hash)
+        };
+        assert_eq!(digest("one", 1), digest("one", 1));
+        assert_ne!(digest("one", 1), digest("one", 2));
+        assert_ne!(digest("one", 1), digest("two", 1));
+        assert_eq!(digest("one", 1).len(), " #".len() + 20);
+    }
 
     #[test]
     fn sealed_parameters_open_with_their_key_only() {

@@ -88,6 +88,7 @@ impl StoreQueue {
         };
         let job = ScanJob {
             params,
+            secret_digests: self.app.secrets.digests_of(claim.job.workspace),
             ..claim.job
         };
         Ok(QueuePoll::Claimed(Box::new(Claim { job, ..claim })))

@@ -30,7 +30,7 @@ use super::sql::{Executor, ReadRow, SqlRow, per_engine, sql};
 use super::{
     Durability, Store, StoreEngine, StoreResult, WriteTransaction, json, millis, nodes, without_nul,
 };
-use crate::engine::{ScanJob, TestDone};
+use crate::engine::{ScanJob, SecretDigests, TestDone};
 use crate::guards::secrets::ScanSecrets;
 use scandeck_wire::contract::node::place_in_note;
 use scandeck_wire::contract::{RedirectLevel, ScanId, ScanOutput, ScanStatus, Tool, WorkspaceId};
@@ -310,7 +310,7 @@ impl Store {
         let running: Vec<i64> = running.iter().map(|scan| scan.0).collect();
         sql(
             "SELECT scan_id, jobs.tries, owner IS NOT NULL AS is_own, stop_requested, jobs.params, tool_id,
-                targets.name AS target, redirect_level, scan_original_url, max_minutes
+                scans.workspace_id, targets.name AS target, redirect_level, scan_original_url, max_minutes
              FROM jobs JOIN scans ON scans.id = scan_id JOIN targets ON targets.id = target_id
              WHERE (owner IS NULL OR owner = $1) AND jobs.place = $3 AND scan_id NOT IN list($2)
                 AND (jobs.schedule_id IS NULL OR scans.target_id NOT IN (
@@ -371,6 +371,8 @@ impl ReadRow for QueuedJob {
                 redirect_level: RedirectLevel::from(row.get::<&str>("redirect_level")?),
                 scan_original_url: row.get("scan_original_url")?,
                 denials: Vec::new(),
+                workspace: WorkspaceId(row.get("workspace_id")?),
+                secret_digests: SecretDigests::default(),
             },
             max_minutes: row.get("max_minutes")?,
         })

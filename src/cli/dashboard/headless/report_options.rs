@@ -29,11 +29,11 @@ pub struct ReportOptionArgs {
     /// Evidence on the pages [default: first]
     #[arg(long, value_name = "DETAIL", value_parser = evidence())]
     evidence: Option<EvidenceDetail>,
-    /// Add a part; repeatable
-    #[arg(long, value_name = "PART", value_parser = part())]
+    /// Add these parts, separated by commas
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = part())]
     include: Vec<ReportPart>,
-    /// Remove a part; repeatable
-    #[arg(long, value_name = "PART", value_parser = part())]
+    /// Remove these parts, separated by commas
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = part())]
     exclude: Vec<ReportPart>,
 }
 
@@ -149,6 +149,8 @@ fn described(name: &'static str, meaning: &'static str) -> PossibleValue {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use clap::{CommandFactory, Parser};
 
     use super::*;
@@ -189,6 +191,24 @@ mod tests {
             Some(ChapterKind::Class)
         );
         assert!(kind("host").is_err());
+    }
+
+    #[test]
+    fn parts_are_separated_by_commas_or_named_one_by_one() {
+        let parts = |args: &[&str]| {
+            let all = [&["x"], args].concat();
+            Command::try_parse_from(all).map(|parsed| parsed.report.chosen().parts)
+        };
+        let expected = BTreeMap::from([
+            (ReportPart::Notes, true),
+            (ReportPart::Chains, true),
+            (ReportPart::History, false),
+        ]);
+        let commas = ["--include", "notes,chains", "--exclude", "history"];
+        assert_eq!(parts(&commas).unwrap(), expected);
+        let repeated = ["--include=notes", "--exclude=history", "--include=chains"];
+        assert_eq!(parts(&repeated).unwrap(), expected);
+        assert!(parts(&["--include", "notes,nothing"]).is_err());
     }
 
     #[test]

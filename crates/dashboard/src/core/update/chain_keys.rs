@@ -63,7 +63,7 @@ fn go_to(model: &mut Model, object: &ChainObject) {
         }
         ChainObject::Key(_) => model.notify(
             Tone::Plain,
-            "a key has no list; go to a service that has the key",
+            "keys and secrets have no list; select an object beside them",
         ),
     }
 }

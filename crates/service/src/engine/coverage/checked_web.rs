@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use url::Url;
 
 use super::{CheckCoverage, CoverageCounts, CoverageRule, IncompleteTest, Obstacle};
+use crate::engine::SecretDigests;
 use crate::engine::http::{HttpPage, Web, WebError};
 use crate::engine::limits::ScanLimits;
 
@@ -179,6 +180,10 @@ impl<'a> CheckedWeb<'a> {
 
     pub fn limits(&self) -> &ScanLimits {
         self.web.limits()
+    }
+
+    pub fn secret_digests(&self) -> &SecretDigests {
+        self.web.secret_digests()
     }
 
     /// The incomplete part of the check. `start` is the start page as the scan first saw it.

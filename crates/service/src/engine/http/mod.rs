@@ -46,6 +46,7 @@ use url::{Origin, Url};
 use self::host::HostClient;
 use self::protocols::without_encoding;
 use self::session::ScanSession;
+use super::SecretDigests;
 use super::limits::{ScanCuts, ScanLimits};
 use super::pace::RequestPace;
 use super::params::Authentication;
@@ -314,6 +315,11 @@ impl<'a> Web<'a> {
     /// The limits of the results of a scan.
     pub fn limits(&self) -> &ScanLimits {
         &self.run.settings.limits
+    }
+
+    /// Makes the digests of the secrets that the scan finds.
+    pub fn secret_digests(&self) -> &SecretDigests {
+        &self.run.job.secret_digests
     }
 
     /// Counts results that a limit cut.

@@ -15,9 +15,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::recognize::is_markup;
-use super::secrets::{self, masked};
+use super::secrets::{self, SecretMatch, masked};
 use crate::engine::blocking::StopFlag;
 use crate::engine::http::HttpPage;
+use crate::engine::secret_digest::SecretHash;
 
 /// Passwords of one file that the evidence shows.
 const MOST_PASSWORDS: usize = 10;
@@ -353,8 +354,8 @@ fn plain(value: &str) -> &str {
     value.split(" #").next().unwrap_or_default().trim()
 }
 
-/// The passwords in such a file, as cells of evidence: name, masked value and line.
-pub fn passwords(page: &HttpPage) -> Vec<String> {
+/// The passwords in such a file, each with its masked value and line.
+pub fn passwords(page: &HttpPage) -> Vec<SecretMatch> {
     let text = page.text();
     let mut found = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -365,15 +366,17 @@ pub fn passwords(page: &HttpPage) -> Vec<String> {
             .into_iter()
             .filter(|(_, value)| is_password(value));
         let all: Vec<(&str, &str)> = settings.chain(arguments).collect();
-        found.extend(
-            all.into_iter()
-                .map(|(name, value)| format!("{name}: {} (line {number})", masked(value))),
-        );
+        found.extend(all.into_iter().map(|(name, value)| SecretMatch {
+            name: name.to_owned(),
+            shown: format!("{} (line {number})", masked(value)),
+            is_public: false,
+            hash: SecretHash::of(value),
+        }));
     }
     let by_format = secrets::search(&text, false, &StopFlag::default())
         .into_iter()
         .filter(|secret| !secret.is_public);
-    found.extend(by_format.map(|secret| format!("{}: {}", secret.name, secret.shown)));
+    found.extend(by_format);
     found.truncate(MOST_PASSWORDS);
     found
 }
@@ -626,7 +629,11 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(passwords(&page(text)), *expected, "{text}");
+            let found = passwords(&page(text)).into_iter();
+            let shown: Vec<String> = found
+                .map(|secret| format!("{}: {}", secret.name, secret.shown))
+                .collect();
+            assert_eq!(shown, *expected, "{text}");
         }
         for text in [
             "POSTGRES_PASSWORD: ${DB_PASSWORD}\n",

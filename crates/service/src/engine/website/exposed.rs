@@ -20,6 +20,7 @@ use super::folders::SearchedFolder;
 use super::recognize::{self, Recognizer};
 use super::recognize_consoles as consoles;
 use super::recognize_services as services;
+use super::secrets::SecretMatch;
 use super::site::{CrawledSite, Site};
 use crate::engine::http::HttpPage;
 use crate::engine::kinds::{FindingKind, cms, console, exposed, web};
@@ -241,7 +242,7 @@ fn content_risk(kind: FindingKind, page: &HttpPage) -> Option<Risk> {
 }
 
 /// The masked passwords in a file of a kind that need not have any.
-fn passwords(kind: FindingKind, page: &HttpPage) -> Vec<String> {
+fn passwords(kind: FindingKind, page: &HttpPage) -> Vec<SecretMatch> {
     if kind == exposed::DEPLOYMENT {
         deployment::passwords(page)
     } else {
@@ -371,9 +372,11 @@ async fn file(
         Some(Risk::Critical)
     };
     let row = |holds: String| vec![format!("GET {url}"), "200".to_owned(), holds];
-    let of_passwords = passwords
-        .into_iter()
-        .map(|password| row(format!("password {password}")));
+    let digests = site.web.secret_digests();
+    let of_passwords = passwords.into_iter().map(|password| {
+        let shown = digests.marked(&password.shown, &password.hash);
+        row(format!("password {}: {shown}", password.name))
+    });
     Some(ExposedFile {
         rows: [row(proof)].into_iter().chain(of_passwords).collect(),
         risk,

@@ -628,6 +628,7 @@ pub async fn scan(run: &ScanRun<'_>) -> Result<String, ScanOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::SecretDigests;
     use crate::engine::hostile_tests::{ok, web, website};
 
     #[tokio::test]
@@ -650,6 +651,34 @@ mod tests {
             exchange.response.ends_with("<title>Shop</title>"),
             "{exchange:?}"
         );
+    }
+
+    #[tokio::test]
+    async fn same_secret_has_the_same_digest_in_scripts_and_deployment_files() {
+        let port = web(|path, _| match path {
+            "/" => ok(
+                "text/html",
+                "<title>Shop</title><script>k = 'AKIAQ3EGRMTWZXCVBNM7'</script>",
+            ),
+            "/Dockerfile" => ok(
+                "text/plain",
+                "FROM debian\nRUN make\nENV ACCESS_KEY=AKIAQ3EGRMTWZXCVBNM7\n",
+            ),
+            _ => "HTTP/1.1 404 x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
+        })
+        .await;
+        let kinds = ["web.secret", "web.exposed.deployment"];
+        let mut begun = website(port, json!({"only_tests": kinds}));
+        begun.job.secret_digests = SecretDigests::new(b"key".to_vec());
+        let result = begun.run().await;
+        result.check();
+        let digest = |kind: &str| {
+            let found = result.of(kind);
+            let evidence = found[0].evidence.as_json();
+            let (_, after) = evidence.split_once(") #").unwrap();
+            after[..20].parse::<u64>().unwrap()
+        };
+        assert_eq!(digest(kinds[0]), digest(kinds[1]));
     }
 
     #[test]

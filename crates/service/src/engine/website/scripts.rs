@@ -23,6 +23,7 @@ use crate::engine::coverage::CheckedWeb;
 use crate::engine::exploited::with_cves;
 use crate::engine::http::{HttpPage, MAX_BODY};
 use crate::engine::kinds::web;
+use crate::engine::secret_digest::SecretHash;
 
 /// Number of concurrent requests.
 pub const CONCURRENCY: usize = 4;
@@ -345,13 +346,22 @@ pub async fn secrets(site: &Site<'_>) -> Vec<NewFinding> {
     let all: BTreeSet<SecretRow> = of_pages.into_iter().chain(of_maps).collect();
     let (public, secret): (Vec<SecretRow>, Vec<SecretRow>) =
         all.into_iter().partition(|row| row.is_public);
+    let digests = site.web.secret_digests();
+    let marked = secret.into_iter().map(|row| SecretRow {
+        shown: digests.marked(&row.shown, &row.hash),
+        ..row
+    });
     let cells = |rows: Vec<SecretRow>| {
         rows.into_iter()
             .map(|row| vec![row.url, row.name, row.shown])
             .collect()
     };
     let found = site
-        .finding_of_rows(web::SECRET, &["URL", "Secret", "Value"], cells(secret))
+        .finding_of_rows(
+            web::SECRET,
+            &["URL", "Secret", "Value"],
+            cells(marked.collect()),
+        )
         .into_iter();
     // The scan does not use the secret, so it does not know whether it is valid.
     let found = found.map(|finding| NewFinding {
@@ -370,6 +380,7 @@ pub struct SecretRow {
     name: String,
     shown: String,
     is_public: bool,
+    hash: SecretHash,
 }
 
 impl SecretRow {
@@ -379,6 +390,7 @@ impl SecretRow {
             name,
             shown,
             is_public,
+            hash,
         }: SecretMatch,
     ) -> Self {
         Self {
@@ -386,6 +398,7 @@ impl SecretRow {
             name,
             shown,
             is_public,
+            hash,
         }
     }
 }

@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::web_tokens::{TokenVerdict, judge};
 use crate::engine::blocking::StopFlag;
+use crate::engine::secret_digest::SecretHash;
 
 /// Bytes after a word in which its secret ends; a private key is the longest.
 const LONGEST: usize = 10 * 1024;
@@ -35,6 +36,7 @@ pub struct SecretMatch {
     pub shown: String,
     /// Everybody may know it.
     pub is_public: bool,
+    pub hash: SecretHash,
 }
 
 /// How a match of a format is judged.
@@ -194,6 +196,7 @@ impl SecretFormat {
             name: name.to_owned(),
             shown: shown.clone(),
             is_public: false,
+            hash: SecretHash::of(&random),
         };
         let is_sample = match self.form {
             SecretForm::Token => is_sample_token(&secret, &random),

@@ -245,6 +245,7 @@ pub fn inline_secrets(script: &str, stop: &StopFlag) -> Vec<SecretMatch> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::secret_digest::SecretHash;
 
     const MAP: &str = r#"{"version":3,"sources":["webpack://shop/./src/api/pay.ts?1a2b",null],
         "sourcesContent":["// payments\nconst key = 'AKIAQ3EGRMTWZXCVBNM7';\n","const a = 'sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H'"],"mappings":"AAAA"}"#;
@@ -260,17 +261,26 @@ mod tests {
     #[test]
     fn secret_of_source_map_has_the_place_in_the_original_source() {
         let rows = secrets_in(&page("http://a.test/app.js.map", MAP), &StopFlag::default());
-        let row = |place: &str, name: &str| {
+        let row = |shown: &str, name: &str, value: &str| {
             let secret = SecretMatch {
                 name: name.to_owned(),
-                shown: place.to_owned(),
+                shown: shown.to_owned(),
                 is_public: false,
+                hash: SecretHash::of(value),
             };
             SecretRow::new(&Url::parse("http://a.test/app.js.map").unwrap(), secret)
         };
         let expected = [
-            row("AKIAQ3EG…BNM7 (src/api/pay.ts:2:14)", "AWS access key"),
-            row("sk_live_…Yc6H (:1:12)", "Stripe secret key"),
+            row(
+                "AKIAQ3EG…BNM7 (src/api/pay.ts:2:14)",
+                "AWS access key",
+                "AKIAQ3EGRMTWZXCVBNM7",
+            ),
+            row(
+                "sk_live_…Yc6H (:1:12)",
+                "Stripe secret key",
+                "sk_live_9fQ2mZx7Lw3Rk8Tb1Vn4Yc6H",
+            ),
         ];
         assert_eq!(rows, expected);
         let index = format!(
