@@ -162,7 +162,7 @@ fn key_moves_over_objects_only_and_creates_nothing_that_is_there() {
 #[test]
 fn other_panes_have_no_chain() {
     let mut app = app();
-    app.keys("4 : 'chain' enter");
+    app.keys("1 : 'chain' enter");
     assert!(app.notices().contains("only in: "), "{}", app.notices());
     assert!(matches!(
         app.model.overlay.modals.last(),
