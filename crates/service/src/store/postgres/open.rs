@@ -99,7 +99,7 @@ impl DatabaseAddress {
             }
             Ok(_) | Err(VarError::NotPresent) => Ok(None),
             Err(VarError::NotUnicode(_)) => Err(StartError::Settings(format!(
-                "the variable {DATABASE_VARIABLE} is not UTF-8 text; set it again, or unset it"
+                "the variable {DATABASE_VARIABLE} is not UTF-8 text; set it to UTF-8 text, or unset it"
             ))),
         }
     }
