@@ -401,7 +401,7 @@ async fn invalid_schedules_are_refused() {
         (
             json!({"first": "9999-12-31", "at": "23:59"}),
             400,
-            "no start is before the year 10000",
+            "the first start would be after the year 9999",
         ),
         (json!({"window": "1w"}), 400, "window: `1w` is not valid"),
         (json!({"target_ids": []}), 400, "at least one is required"),

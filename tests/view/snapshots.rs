@@ -534,6 +534,17 @@ fn help_and_notices_in_ascii_are_ascii() {
 }
 
 #[test]
+fn help_about_settings_names_the_configuration_file() {
+    let mut model = populated(80, 24);
+    press(&mut model, "? s e t t i n g s");
+    let shown = text(&mut model, Theme::default());
+    assert!(
+        shown.contains("the configuration file has all settings"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn grouped_findings_match_snapshots() {
     let some = [(80, 24), (90, 50), (200, 60)];
     hold("groups", &some, |columns, rows| {

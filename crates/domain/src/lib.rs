@@ -11,7 +11,7 @@
 //! - `finding_request`: the request that proves a finding, as a curl command.
 //! - `proof`: the same request again, and what its answer says about the finding.
 //! - `oob`: payloads and captured requests.
-//! - `chain`: how findings, captures, payloads, targets and services hang together.
+//! - `chain`: how findings, captures, payloads, targets and services are connected.
 //! - `table`, `query`: lists, ready for filters, orders and groups.
 //! - `alerts`: events that a rule reports, each once.
 //! - `export`, `mask`: what leaves, and the names that are replaced in it.

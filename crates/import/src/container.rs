@@ -90,7 +90,7 @@ fn open_zip(
     let damaged = |error: zip::result::ZipError| ImportError::Archive(error.to_string());
     let mut zip = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
     if zip.has_duplicate_names() {
-        let lost = "several of its files have one name, and only the last of them can be read";
+        let lost = "several of its files have the same name, and only the last one can be read";
         return Err(ImportError::Archive(lost.to_owned()));
     }
     // The directory of an archive that is in this one: its own is cut off.

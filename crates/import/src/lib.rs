@@ -119,7 +119,7 @@ pub enum ImportError {
     Limit(String),
     #[error("the archive cannot be read: {0}; unpack it and use its files")]
     Archive(String),
-    #[error("the archive has no files")]
+    #[error("the archive has no files; use an archive with results, or the results themselves")]
     NoFiles,
     #[error("the file contains a {0} archive, which is not unpacked; unpack it and use its files")]
     ArchiveInside(&'static str),

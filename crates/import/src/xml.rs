@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_ATTRIBUTES: usize = 256;
 /// Elements of one entry.
 const MAX_ELEMENTS: usize = 500_000;
-const FOLLOWED: &str = "other text follows the XML document; its results are not read";
+const FOLLOWED: &str = "other text follows the XML document; results in this text are not read";
 
 /// An element without its prefix: `v:id` is `id`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

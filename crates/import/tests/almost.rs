@@ -168,7 +168,7 @@ fn report_without_all_results_of_its_scan_is_incomplete() {
             "",
             3,
             "Stopped at 32 %",
-            "not finished when it was exported: Stopped",
+            "the scan of the report was not finished: Stopped",
         ),
     ] {
         let read = import(report(page, results, status).as_bytes());

@@ -310,7 +310,7 @@ fn archive_with_two_files_of_one_name_is_refused() {
     let read = count(&archive, &ImportLimits::default());
     let error = read.unwrap_err().to_string();
     assert!(
-        error.contains("several of its files have one name"),
+        error.contains("several of its files have the same name"),
         "{error}"
     );
 }

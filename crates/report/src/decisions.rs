@@ -40,7 +40,7 @@ pub struct ReportDecision {
     /// include them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub why: Vec<String>,
-    /// Lines about how it hangs together with others, if it is confirmed and the options include
+    /// Lines about how it is connected to others, if it is confirmed and the options include
     /// them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,

@@ -89,7 +89,7 @@ report_choice! {
         Coverage "coverage" "the scans with their settings",
         Appendix "appendix" "the ids of findings and scans",
         Changes "changes" "why findings are new, changed, absent or not retested",
-        Chains "chains" "how the confirmed findings hang together with others",
+        Chains "chains" "how the confirmed findings are connected to others",
         Info "info" "findings of risk info",
     }
 }
@@ -117,7 +117,7 @@ pub struct ReportOptions {
     pub appendix: bool,
     /// Why each finding is new, changed, absent, reappeared or not retested, in the appendix.
     pub changes: bool,
-    /// How the confirmed findings hang together with captures, payloads, targets and services.
+    /// How the confirmed findings are connected to captures, payloads, targets and services.
     pub chains: bool,
 }
 

@@ -276,7 +276,7 @@ fn older_schema(path: &std::path::Path, found: i64, known: i64) -> String {
         0 => format!("{path} has no tables yet: `scandeck serve` creates them"),
         _ => format!(
             "{path} has schema {found}, this version uses {known}: `scandeck serve` of this version upgrades it; \
-             until then, use the version of its nodes"
+             until then, use the version that the nodes of the database run"
         ),
     }
 }

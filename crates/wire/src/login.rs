@@ -36,6 +36,12 @@ pub fn home_in_password_file() -> Option<PathBuf> {
     home_directory(&fs::read_to_string(USERS).ok()?, uid).map(PathBuf::from)
 }
 
+/// The name of the user in the password file.
+pub fn name_in_password_file() -> Option<String> {
+    let uid = rustix::process::getuid().as_raw();
+    user_name(&fs::read_to_string(USERS).ok()?, uid)
+}
+
 /// Whether a group consists of this user alone, as on systems that create a group with each user.
 pub fn is_private_group(group: u32) -> bool {
     let uid = rustix::process::getuid().as_raw();

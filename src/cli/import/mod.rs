@@ -114,7 +114,7 @@ fn lines(preview: &FilePreview) -> String {
         lines.push_str(&format!("  skipped   {results}: {}\n", text::clean(reason)));
     }
     if let Some(error) = error {
-        lines.push_str(&format!("  not read to its end: {error}\n"));
+        lines.push_str(&format!("  incomplete: {error}\n"));
     }
     lines
 }

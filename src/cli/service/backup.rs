@@ -101,9 +101,8 @@ pub async fn restore(args: RestoreArgs) -> anyhow::Result<ExitCode> {
     let dir = args.directory.open()?;
     if let Some(address) = dir.postgres() {
         bail!(
-            "the database is on the server of {address}: stop the service, restore it with \
-             `pg_restore --clean --if-exists --dbname=DATABASE scandeck.dump`, copy the key files to {}, \
-             and tell teams that decisions may be lost (docs/deploy.md, PostgreSQL)",
+            "the database is on the server of {address}: stop the service, restore the database with the commands \
+             of PostgreSQL in docs/deploy.md, and copy the key files to {}",
             dir.path().display()
         );
     }

@@ -266,7 +266,7 @@ pub struct ReportRequest {
     pub template: String,
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
-    /// The targets, payloads and captures that the findings can hang together with.
+    /// The targets, payloads and captures that the findings can be connected to.
     pub chains: ChainData,
 }
 

@@ -1,4 +1,4 @@
-//! `&` and `:chain`: how a finding, capture, payload or target hangs together with others.
+//! `&` and `:chain`: how a finding, capture, payload or target is connected to others.
 //!
 //! ```text
 //!   key ─► ChainRequest (Effect::Chain) ─► chain of the domain ─► Modal::Chain ─► draw

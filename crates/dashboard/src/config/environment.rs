@@ -58,7 +58,7 @@ fn text_of(name: &str) -> Result<Option<String>, ConfigError> {
         Err(VarError::NotPresent) => Ok(None),
         Err(VarError::NotUnicode(_)) => Err(ConfigError::new(
             format!("the variable {name} is not UTF-8 text"),
-            "set it again, or unset it",
+            "set it to UTF-8 text, or unset it",
         )),
     }
 }

@@ -89,7 +89,9 @@ pub fn named<'a>(profiles: &'a [ScanProfile], name: &str) -> Result<&'a ScanProf
     found.ok_or_else(|| {
         let names: Vec<&str> = profiles.iter().map(|one| one.name.as_str()).collect();
         let hint = match names.as_slice() {
-            [] => format!("add [[scan_profiles.{name}]] to the configuration file"),
+            [] => format!(
+                "add [[scan_profiles.{name}]] with a line such as `tool = 170` to the configuration file"
+            ),
             names => format!("use one of these scan profiles: {}", names.join(", ")),
         };
         ConfigError::new(format!("scan profile {name:?} not found"), hint)

@@ -193,7 +193,7 @@ actions! {
         Compare "compare" "compare" "compare with the previous scan, or compare two marked scans";
         Why "why" "why" "why this finding is new, changed, absent, reappeared or not retested";
         Prove "prove" "" "prove: send the request in the evidence to the target again, after a prompt";
-        Chain "chain" "" "chain: how this row hangs together with findings, captures, payloads, targets and services";
+        Chain "chain" "" "chain: how this row is connected to findings, captures, payloads, targets and services";
         ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";

@@ -1,4 +1,4 @@
-//! What the findings can hang together with: tokens in captures, and links that people added.
+//! What the findings can be connected to: tokens in captures, and links that people added.
 
 use crate::model::Model;
 use scandeck_domain::chain::{CapturedToken, RecordedLink};

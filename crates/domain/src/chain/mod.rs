@@ -1,4 +1,4 @@
-//! Chains: how findings, captures, payloads, targets, services and keys hang together.
+//! Chains: how findings, captures, payloads, targets, services and keys are connected.
 //!
 //! ```text
 //!   evidence ─► traces.rs: certificate names, fingerprints, addresses ─┐

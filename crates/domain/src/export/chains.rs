@@ -92,13 +92,13 @@ mod tests {
             String::from_utf8(write(&export, &ReportFormat::Html).unwrap().bytes).unwrap()
         };
         let confirmed = html(Verdict::Confirmed);
-        for part in ["How it hangs together", "api.shop.test, which is no target"] {
+        for part in [
+            "How findings are connected",
+            "api.shop.test, which is no target",
+        ] {
             assert!(confirmed.contains(part), "{part} {confirmed}");
         }
         let open = html(Verdict::Open);
-        assert!(
-            open.contains("No confirmed finding hangs together"),
-            "{open}"
-        );
+        assert!(open.contains("No confirmed finding is connected"), "{open}");
     }
 }

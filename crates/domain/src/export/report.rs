@@ -29,7 +29,7 @@ pub struct ReportFrame {
     /// All targets in the scope, also those without findings.
     pub targets: Vec<String>,
     pub scans: Vec<ReportScan>,
-    /// The targets, payloads and captures that the findings can hang together with.
+    /// The targets, payloads and captures that the findings can be connected to.
     pub chains: ChainData,
 }
 

@@ -155,7 +155,7 @@ impl NessusHost {
         let has = |texts: [&str; 2]| texts.iter().any(|text| !text.is_empty());
         let is_finished = has(ended);
         if has(started) && !is_finished {
-            run.skip("host was not scanned to its end");
+            run.skip("host was not scanned completely");
             run.uncompleted("nessus:".to_owned());
         }
         Self {

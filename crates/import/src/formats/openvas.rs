@@ -107,12 +107,7 @@ impl OpenvasExtent {
         let unfinished = ["stopped", "stop requested", "interrupted", "running"];
         let status = self.status.to_lowercase();
         let is_cut = unfinished.iter().any(|word| status.starts_with(word));
-        is_cut.then(|| {
-            format!(
-                "the scan was not finished when it was exported: {}",
-                self.status
-            )
-        })
+        is_cut.then(|| format!("the scan of the report was not finished: {}", self.status))
     }
 }
 

@@ -123,7 +123,7 @@ pub fn walk_changes(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
     walk_lines(view, |decided| decided.why, "text.no_changes", each)
 }
 
-/// How each confirmed finding hangs together with others.
+/// How each confirmed finding is connected to others.
 pub fn walk_chains(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
     walk_lines(view, |decided| decided.chain, "text.no_chains", each)
 }

@@ -75,7 +75,7 @@ async fn add(
     let recurrence = read_recurrence(&fields, &now.to_zoned(zone.clone()))?;
     let (_, times) = recurrence.due(now, now, &zone);
     if times.next == Timestamp::MAX {
-        let error = ApiError::bad_request("first: no start is before the year 10000");
+        let error = ApiError::bad_request("first: the first start would be after the year 9999");
         return Err(error.with_details("use an earlier day"));
     }
     let new = ScheduleToAdd {

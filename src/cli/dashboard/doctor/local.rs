@@ -30,7 +30,9 @@ pub async fn check(environment: &Environment, directory: &DataDirArg) -> Vec<Dia
         Err(error) => return unusable(error),
     };
     let state = match dir.holder() {
-        Ok(Holder::Nobody) => of("not running; `scandeck serve` starts it".to_owned()),
+        Ok(Holder::Nobody) => {
+            of("not running; `scandeck` or `scandeck serve` starts it".to_owned())
+        }
         Ok(Holder::Running(None)) => of("starting or stopping".to_owned()),
         Ok(Holder::Running(Some(info))) => of(format!("{} (pid {})", info.base_url, info.pid)),
         Err(error) => return unusable(error),

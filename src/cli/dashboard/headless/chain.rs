@@ -1,4 +1,4 @@
-//! `scandeck findings chain` and `link`: how a finding, or another object, hangs together with
+//! `scandeck findings chain` and `link`: how a finding, or another object, is connected to
 //! others, and links that a person adds.
 
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ pub async fn run(session: &HeadlessSession, name: &str) -> anyhow::Result<()> {
     stdio::print(printed.as_bytes())
 }
 
-/// The targets, payloads and captures that findings can hang together with.
+/// The targets, payloads and captures that findings can be connected to.
 ///
 /// # Errors
 /// Those of the service, and when the archive cannot be read.
@@ -84,7 +84,7 @@ pub struct LinkArgs {
     /// The other object; one of both is a finding
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     to: String,
-    /// Why they hang together
+    /// Why they are connected
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     reason: String,
 }

@@ -130,7 +130,7 @@ fn question(plan: Plan, excluded: Vec<String>) -> Prompt {
     };
     let words = format!("Retest {finding}? Repeats {scan}.");
     let parameters = match plan.jobs.iter().any(is_selected) {
-        true => "Only their tests run, if the service can select tests",
+        true => "Only the tests of the retested findings run, if the service can select tests",
         false => "The parameters are unchanged",
     };
     let names: Vec<String> = plan

@@ -1011,7 +1011,10 @@ fn retest_asks_for_the_tests_of_its_findings_alone() {
     app.feed(Snapshot::Findings(table(named.collect::<Vec<_>>())));
     app.keys("3 * s");
     let lines = app.prompt().lines.join(" ");
-    assert!(lines.contains("Only their tests run"), "{lines}");
+    assert!(
+        lines.contains("Only the tests of the retested findings run"),
+        "{lines}"
+    );
     let calls = app.calls("y");
     let params: Vec<_> = calls
         .iter()

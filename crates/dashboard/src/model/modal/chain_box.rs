@@ -2,7 +2,7 @@
 
 use scandeck_domain::chain::{ChainLine, ChainObject, ChainTree, lines};
 
-/// How an object hangs together with others.
+/// How an object is connected to others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainBox {
     pub lines: Vec<ChainLine>,

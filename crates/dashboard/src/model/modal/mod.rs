@@ -39,7 +39,7 @@ pub enum Modal {
     Plot(PlotBox),
     /// Why a finding is new, changed, absent, reappeared or not retested.
     Why(Box<WhyBox>),
-    /// How an object hangs together with others.
+    /// How an object is connected to others.
     Chain(Box<ChainBox>),
     /// The input line of a pane: its filter, or a search.
     Line(Line),

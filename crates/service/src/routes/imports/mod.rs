@@ -114,9 +114,9 @@ fn refuse_form(headers: &HeaderMap) -> RouteResult<()> {
     }
     let error = ApiError::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        "forms with files are not supported: the body is the file itself",
+        "forms with files are not supported: send the file itself as the body",
     );
-    Err(error.with_details("with curl: `--data-binary @FILE` in place of `-F`"))
+    Err(error.with_details("with curl: `--data-binary @FILE` instead of `-F`"))
 }
 
 async fn store_parts(app: &App, id: ImportId, received: ReceivedFile) -> RouteResult<()> {

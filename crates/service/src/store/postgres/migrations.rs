@@ -170,7 +170,7 @@ pub(super) async fn migrate(
     };
     timeout(MIGRATION_LIMIT, run)
         .await
-        .context("the migration did not end in an hour")?
+        .context("the migration did not end within an hour")?
         .context("the migration failed and was rolled back")
 }
 

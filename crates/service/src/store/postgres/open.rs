@@ -17,7 +17,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use jiff::Timestamp;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgSslMode};
 use sqlx::{ConnectOptions, Connection};
@@ -32,6 +32,7 @@ use crate::store::{
     OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine, StoreResult, millis,
 };
 use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
+use scandeck_wire::login::name_in_password_file;
 
 /// The oldest server: `server_version_num`.
 const OLDEST_SERVER: i64 = 140_000;
@@ -99,7 +100,7 @@ impl DatabaseAddress {
             }
             Ok(_) | Err(VarError::NotPresent) => Ok(None),
             Err(VarError::NotUnicode(_)) => Err(StartError::Settings(format!(
-                "the variable {DATABASE_VARIABLE} is not UTF-8 text; set it again, or unset it"
+                "the variable {DATABASE_VARIABLE} is not UTF-8 text; set it to UTF-8 text, or unset it"
             ))),
         }
     }
@@ -148,7 +149,7 @@ impl DatabaseAddress {
                 "{origin} has no usable URL: {cause}; use postgres://USER:PASSWORD@HOST/DATABASE"
             ))
         };
-        let parsed = Url::parse(url).map_err(|error| invalid(&error.to_string()))?;
+        let mut parsed = Url::parse(url).map_err(|error| invalid(&error.to_string()))?;
         if !matches!(parsed.scheme(), "postgres" | "postgresql") {
             return Err(invalid("it does not begin with postgres://"));
         }
@@ -160,8 +161,13 @@ impl DatabaseAddress {
                 "it has an unknown parameter (known are {known}; write & and ? in a password as %26 and %3F)"
             )));
         }
+        if !has_user(&parsed)
+            && let Some(user) = default_user()
+        {
+            parsed.query_pairs_mut().append_pair("user", &user);
+        }
         // The error of sqlx may quote the URL.
-        let options = PgConnectOptions::from_str(url)
+        let options = PgConnectOptions::from_str(parsed.as_str())
             .map_err(|_| invalid("a parameter has an invalid value"))?;
         let has_mode = parsed.query_pairs().any(|(name, _)| name == "sslmode")
             || std::env::var_os("PGSSLMODE").is_some();
@@ -185,7 +191,11 @@ impl DatabaseAddress {
     async fn connect(&self) -> anyhow::Result<PgConnection> {
         let connection = timeout(CONNECT_LIMIT, PgConnection::connect_with(&self.options));
         let connection = connection.await.context("the server does not respond")?;
-        Ok(connection?)
+        connection.map_err(|error| match error.as_database_error() {
+            // The error of sqlx names a line of the server's source.
+            Some(refusal) => anyhow!("the server refuses the connection: {}", refusal.message()),
+            None => error.into(),
+        })
     }
 
     /// Connects as a service does, and changes nothing; returns the version of the server.
@@ -258,10 +268,22 @@ impl DatabaseAddress {
 
     fn failed(&self, source: anyhow::Error) -> StartError {
         StartError::Database {
-            path: PathBuf::from(&self.origin),
+            path: format!("of {self}").into(),
             source,
         }
     }
+}
+
+/// Whether a URL or the environment names the user of the database.
+fn has_user(url: &Url) -> bool {
+    !url.username().is_empty()
+        || url.query_pairs().any(|(name, _)| name == "user")
+        || std::env::var_os("PGUSER").is_some()
+}
+
+/// The user of a URL without one, as in the programs of PostgreSQL: the one who runs the process.
+fn default_user() -> Option<String> {
+    name_in_password_file().or_else(|| std::env::var("USER").ok())
 }
 
 /// Whether the server is on this machine.
@@ -428,6 +450,23 @@ async fn check_server(connection: &mut PgConnection) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn url_without_user_means_the_user_of_the_process() {
+        let user = |url: &str| {
+            let address = DatabaseAddress::parse(url, "test".to_owned()).unwrap();
+            address.options.get_username().to_owned()
+        };
+        let expected = std::env::var("PGUSER").ok().or_else(default_user).unwrap();
+        for url in [
+            "postgres://localhost/scandeck?host=/var/run/postgresql",
+            "postgres:///scandeck?host=/var/run/postgresql",
+        ] {
+            assert_eq!(user(url), expected, "{url}");
+        }
+        assert_eq!(user("postgres://ann:a%26b@localhost/scandeck"), "ann");
+        assert_eq!(user("postgres://localhost/scandeck?user=ann"), "ann");
+    }
 
     #[test]
     fn variable_that_is_not_text_is_no_missing_variable() {

@@ -61,7 +61,7 @@ enum FindingsCommand {
         #[arg(value_name = "ID|FINGERPRINT", allow_negative_numbers = true)]
         id: String,
     },
-    /// Show how a finding hangs together with captures, payloads, targets, services and keys
+    /// Show how a finding is connected to captures, payloads, targets, services and keys
     #[command(after_help = "Examples:
   scandeck findings chain 4711
   scandeck findings chain service:shop.test:443 --json")]

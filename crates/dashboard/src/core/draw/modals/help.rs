@@ -77,6 +77,7 @@ fn help_lines(cx: &Cx<'_>, filter: &str, width: u16) -> Vec<Line<'static>> {
     }
     lines.extend(sign_lines(theme, &terms, width));
     lines.extend(command_lines(cx, &terms, width));
+    lines.extend(settings_lines(theme, &terms, width));
     if lines.is_empty() {
         lines.push(words("no matching key or command", theme.dim()));
     }
@@ -182,6 +183,18 @@ fn command_lines(cx: &Cx<'_>, terms: &[String], width: u16) -> Vec<Line<'static>
                 .for_each(|line| *line = dimmed(theme, std::mem::take(line)));
         }
     }
+    lines
+}
+
+/// Where the settings are.
+fn settings_lines(theme: Theme, terms: &[String], width: u16) -> Vec<Line<'static>> {
+    const TITLE: &str = "Settings";
+    const PLACE: &str = "the configuration file has all settings, such as keys, theme and mouse; `scandeck doctor` shows its path";
+    if !has_all(terms, &format!("{TITLE} {PLACE}")) {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::default(), words(TITLE, theme.strong())];
+    lines.extend(wrap(vec![words(PLACE, theme.text())], width));
     lines
 }
 
