@@ -10,6 +10,7 @@
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -19,7 +20,7 @@ use super::change_detection;
 use super::correlate::CorrelationInput;
 use super::coverage::{self, RetestedClass};
 use super::event::Baseline;
-use super::imported::is_imported;
+use super::imported::{self, is_imported};
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
@@ -312,6 +313,11 @@ impl<'a> Presences<'a> {
             return compared(*same);
         }
         let earlier = seen.iter().rev().find(|seen| seen.number < before);
+        if let Some(&found) = earlier
+            && !has_missed(scans, found.number + 1..=before, last, class)
+        {
+            return compared(found);
+        }
         let reason = match (earlier, pinned) {
             (Some(_), _) => PresenceReason::FoundAgain,
             (None, Some(_)) => PresenceReason::NotInBaseline,
@@ -368,6 +374,22 @@ fn comparable_before(
         .filter(|&at| scans[at].is_over && scans[at].scan.status_name == ScanStatus::Finished)
         .filter(|&at| !coverage::leaves_out(&scans[at].scan, class))
         .find(|&at| coverage::params_gap(&scans[at].scan, now).is_none())
+}
+
+/// Whether one of these scans, which did not find it, would have. An imported file without its test
+/// would not.
+fn has_missed(
+    scans: &[IndexedScan],
+    mut between: RangeInclusive<usize>,
+    last: usize,
+    class: RetestedClass<'_>,
+) -> bool {
+    let now = &scans[last].scan;
+    between.any(|at| {
+        let IndexedScan { scan, is_over } = &scans[at];
+        let is_of_file = is_imported(scan) || is_imported(now);
+        !is_of_file || (*is_over && imported::gap(scan, now, class).is_none())
+    })
 }
 
 /// The position of the baseline. A baseline of scans does not affect other targets and tools.

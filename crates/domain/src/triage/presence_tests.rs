@@ -413,6 +413,12 @@ fn later_file_makes_absent_only_what_it_states_or_what_is_complete() {
     assert_eq!(seen_in_files(&files_stated, &[1]), (Absent, None));
     assert_eq!(seen_in_files(&files_alone, &[2]), (New, None));
     assert_eq!(seen_in_files(&files_alone, &[1, 2]), (Unchanged, None));
+    let untested_between = [&alone, &alone, &alone].map(Clone::clone);
+    assert_eq!(seen_in_files(&untested_between, &[1, 3]), (Unchanged, None));
+    let stated_between = [&alone, &stated, &alone].map(Clone::clone);
+    assert_eq!(seen_in_files(&stated_between, &[1, 3]), (Reappeared, None));
+    let absent_before = [&alone, &complete, &alone, &alone].map(Clone::clone);
+    assert_eq!(seen_in_files(&absent_before, &[1, 4]), (Reappeared, None));
     let three = [alone.clone(), complete, alone];
     assert_eq!(seen_in_files(&three, &[1, 3]), (Reappeared, None));
 }
