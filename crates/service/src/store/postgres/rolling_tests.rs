@@ -220,10 +220,13 @@ async fn newer_program_is_refused_while_nodes_live_that_its_schema_excludes() {
     let note = format!("database of test migrated from schema {KNOWN} to {next}");
     assert_eq!(replaced.notes, [note]);
     let beat = silent.beat(true, 0, Timestamp::now()).await.unwrap_err();
-    assert!(
-        beat.to_string().contains(&format!("schema {next}")),
-        "{beat}"
+    let expected = format!(
+        "a newer version has changed the database to schema {next}: stop this node, and start the newer version"
     );
+    assert_eq!(beat.to_string(), expected);
+    // It is not ready for requests either.
+    let check = silent.check().await.unwrap_err();
+    assert_eq!(check.to_string(), expected);
     for store in [older, silent, replaced.store] {
         store.close().await;
     }
