@@ -284,6 +284,33 @@ async fn migration_that_waits_for_a_backup_lets_other_nodes_read() {
 }
 
 #[tokio::test]
+async fn migration_of_a_dead_process_does_not_stop_the_writes_of_others() {
+    let Some(database) = OtherDatabase::of_schema(KNOWN) else {
+        return;
+    };
+    let older = join(database.open("older").await.unwrap(), "build7").await;
+    let mut migrations = MIGRATIONS.to_vec();
+    migrations.push(PostgresMigration {
+        sql: "SELECT pg_sleep(60)",
+        works_with: KNOWN,
+    });
+    let (address, home) = (database.address(), database.home("newer"));
+    let opening = Store::open_postgres_with(&address, &home, &migrations);
+    let refused = async { while older.check().await.is_ok() {} };
+    // The connection is closed in the middle of the migration, as when the process dies.
+    tokio::select! {
+        _ = opening => panic!("the migration has ended"),
+        () = refused => {}
+    }
+    let written = async { while older.check().await.is_err() {} };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, written).await.unwrap();
+    let schema = database.psql("SELECT value FROM settings WHERE name = 'schema'");
+    assert_eq!(schema, [KNOWN.to_string()]);
+    older.close().await;
+}
+
+#[tokio::test]
 async fn commands_upgrade_no_database_and_name_both_schemas() {
     let Some(database) = OtherDatabase::of_schema(KNOWN - 1) else {
         return;
