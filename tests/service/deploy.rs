@@ -1,11 +1,14 @@
 //! The commands of `docs/deploy.md`: backup, restore and upgrade run as the page has them, and the
 //! units, the container and the compose file start commands that the program accepts.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use reqwest::Url;
+use rustix::process::{Pid, Signal, kill_process};
 use scandeck::cli::Cli;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -203,6 +206,47 @@ async fn postgres_of_an_older_version_is_upgraded_by_two_nodes_and_goes_back_by_
     let stop = program("stop", other.path()).output().unwrap();
     assert!(stop.status.success(), "{stop:?}");
     machine.run("restore-postgres");
+    assert_eq!(postgres_schema(&machine).await, ["1"]);
+}
+
+#[tokio::test]
+async fn node_that_waits_for_a_backup_to_upgrade_ends_at_a_signal() {
+    let machine = Machine::new();
+    if database_of(machine.data.path()).is_none() {
+        return;
+    }
+    drop(machine.serve());
+    make_postgres_older(&machine);
+    let mut backup = Command::new("psql")
+        .arg(database_url(machine.data.path()).unwrap())
+        .arg("-Atq")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut statements = backup.stdin.take().unwrap();
+    let lock = b"BEGIN; LOCK TABLE nodes IN ACCESS SHARE MODE; SELECT 'locked';\n";
+    statements.write_all(lock).unwrap();
+    let mut locked = String::new();
+    let mut answers = BufReader::new(backup.stdout.take().unwrap());
+    answers.read_line(&mut locked).unwrap();
+    assert_eq!(locked.trim(), "locked");
+
+    let mut command = program("serve", machine.data.path());
+    command.args(FREE_PORTS).stderr(Stdio::piped());
+    let mut node = command.spawn().unwrap();
+    let mut log = BufReader::new(node.stderr.take().unwrap()).lines();
+    let waits = log.find(|line| line.as_ref().unwrap().contains("not migrated yet"));
+    assert!(waits.is_some(), "it does not wait");
+    let begin = Instant::now();
+    kill_process(Pid::from_child(&node), Signal::TERM).unwrap();
+    assert!(node.wait().unwrap().success());
+    // It tries for a minute and a half.
+    let taken = begin.elapsed();
+    assert!(taken < Duration::from_secs(20), "{taken:?}");
+
+    drop(statements);
+    assert!(backup.wait().unwrap().success());
     assert_eq!(postgres_schema(&machine).await, ["1"]);
 }
 

@@ -247,6 +247,8 @@ pub enum StartError {
     },
     #[error("cannot read or write the database: {0}")]
     Store(DatabaseError),
+    #[error("stopped before the database was open; start the service again")]
+    Stopped,
     #[error(transparent)]
     Scope(#[from] ScopeError),
     #[error("{0}")]

@@ -24,7 +24,9 @@ use super::value::{at_least, at_least_one, name_server, socket_address};
 use crate::cli::error::CliError;
 use crate::cli::value::{number, number_in};
 use scandeck_report::{ReportTemplate, read_report_template};
-use scandeck_service::{KeyQuotas, NodeRole, RateLimit, ServerIdentity, Settings, start};
+use scandeck_service::{
+    KeyQuotas, NodeRole, RateLimit, ServerIdentity, Settings, StartError, start,
+};
 use scandeck_wire::contract::WorkspaceId;
 use scandeck_wire::text::CleanLog;
 
@@ -223,7 +225,10 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         () => Hangup::Stop,
     };
     let signals = tokio::spawn(stop_on_signal(hangup, shutdown.clone()));
-    let running = start(args.settings()?, shutdown.clone()).await?;
+    let running = match start(args.settings()?, shutdown.clone()).await {
+        Err(StartError::Stopped) => return Ok(ExitCode::SUCCESS),
+        started => started?,
+    };
     let identities: Vec<_> = [&running.identity, &running.logger_identity]
         .into_iter()
         .flatten()

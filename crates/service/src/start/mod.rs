@@ -96,7 +96,8 @@ impl fmt::Debug for Running {
 /// Starts a service; it stops within two seconds after `shutdown` is cancelled.
 ///
 /// # Errors
-/// When another service uses the directory, an address is in use, or a file cannot be used.
+/// When another service uses the directory, an address is in use, or a file cannot be used;
+/// [`StartError::Stopped`] when `shutdown` is cancelled while PostgreSQL is opened.
 pub fn start(
     settings: Settings,
     shutdown: CancellationToken,
@@ -146,7 +147,7 @@ async fn start_parts(
     check_roles(&settings)?;
     let identities = ListenerIdentities::load(&settings)?;
     let tls = identities.acceptors()?;
-    let opened = OpenedDir::open(&settings).await?;
+    let opened = open_dir(&settings, &shutdown).await?;
     let sockets = Sockets::open(&settings, opened.last.as_ref()).await?;
     let scheme = if tls.api.is_some() { "https" } else { "http" };
     let base_url = api_url(scheme, sockets.api_address)?;
@@ -214,6 +215,22 @@ async fn start_parts(
         notes,
         shutdown,
     })
+}
+
+/// Opens the data directory. A migration of PostgreSQL may wait for other nodes, and ends with its
+/// connection; that of a file is not interrupted.
+async fn open_dir(
+    settings: &Settings,
+    shutdown: &CancellationToken,
+) -> Result<OpenedDir, StartError> {
+    let opened = OpenedDir::open(settings);
+    match settings.database {
+        None => opened.await,
+        Some(_) => {
+            let ended = shutdown.run_until_cancelled(opened).await;
+            ended.unwrap_or(Err(StartError::Stopped))
+        }
+    }
 }
 
 /// Notices about the settings and the machine.

@@ -230,13 +230,15 @@ impl Store {
         })
     }
 
-    /// Checks that the database can be read and written; changes nothing.
+    /// Checks that the database can be read and written, and that this program works with its
+    /// schema; changes nothing.
     pub async fn check(&self) -> StoreResult<()> {
         sql("SELECT name FROM settings LIMIT 1")
             .optional::<String>(self.read())
             .await?;
         // The lock for a write; dropping the transaction releases it.
-        self.change().await.map(drop)
+        let mut change = self.change().await?;
+        self.refuse_newer_schema(&mut change).await
     }
 
     /// Removes deleted texts from the log of the database, which contains them until it is

@@ -1,8 +1,6 @@
 //! The schema of a node: a newer program migrates a PostgreSQL database only if the live nodes work
 //! with the result. A node that was silent then has no beat afterwards.
 
-use std::io;
-
 use super::super::sql::sql;
 use super::super::{DatabaseError, Store, StoreEngine, StoreResult, WriteTransaction};
 
@@ -40,15 +38,15 @@ impl Store {
     }
 
     /// An error if this program does not work with the schema of the database.
-    pub(super) async fn refuse_newer_schema(
+    pub(in crate::store) async fn refuse_newer_schema(
         &self,
         change: &mut WriteTransaction,
     ) -> StoreResult<()> {
         match self.newer_schema(change).await? {
             None => Ok(()),
-            Some(found) => Err(DatabaseError::Io(io::Error::other(format!(
+            Some(found) => Err(DatabaseError::InvalidArgument(format!(
                 "a newer version has changed the database to schema {found}: stop this node, and start the newer version"
-            )))),
+            ))),
         }
     }
 }

@@ -34,6 +34,11 @@ const LOCK_WAIT: Duration = Duration::from_secs(2);
 const TRIES: usize = 30;
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// The server looks each second whether this process lives. Otherwise it ends the statement of a
+/// dead process first, such as an index of hours, and keeps all locks. Some systems cannot look.
+const END_WITH_PROCESS: &str = "DO $$ BEGIN SET LOCAL client_connection_check_interval = '1s';
+        EXCEPTION WHEN invalid_parameter_value THEN NULL; END $$";
+
 /// A file of `assets/migrations/postgres`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PostgresMigration {
@@ -162,7 +167,10 @@ pub(super) async fn migrate(
     let run = async {
         for _ in 1..TRIES {
             match migrate_once(connection, migrations, home).await {
-                Err(error) if is_busy(&error) => sleep(PAUSE).await,
+                Err(error) if is_busy(&error) => {
+                    tracing::warn!(%error, "the database is in use, such as by a backup, and not migrated yet; tried again");
+                    sleep(PAUSE).await;
+                }
                 done => return done,
             }
         }
@@ -187,8 +195,8 @@ async fn migrate_once(
 ) -> anyhow::Result<Result<PostgresSchema, OlderNodes>> {
     let mut transaction = connection.begin().await?;
     let lock = format!(
-        "SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({MIGRATION_LOCK});
-         SET LOCAL lock_timeout = {}",
+        "SET LOCAL statement_timeout = 0; {END_WITH_PROCESS};
+         SELECT pg_advisory_xact_lock({MIGRATION_LOCK}); SET LOCAL lock_timeout = {}",
         LOCK_WAIT.as_millis()
     );
     sqlx::raw_sql(AssertSqlSafe(lock))
@@ -204,10 +212,12 @@ async fn migrate_once(
         .execute(&mut *transaction)
         .await?;
     let schema = PostgresSchema::after(migrations);
-    if found.number > 0
-        && let Some(older) = older_nodes(&mut transaction, found, schema, home).await?
-    {
-        return Ok(Err(older));
+    if found.number > 0 {
+        if let Some(older) = older_nodes(&mut transaction, found, schema, home).await? {
+            return Ok(Err(older));
+        }
+        let (from, to) = (found.number, schema.number);
+        tracing::info!(from, to, "migrating the schema of the database");
     }
     for PostgresMigration { sql, .. } in &migrations[found.number..] {
         sqlx::raw_sql(*sql).execute(&mut *transaction).await?;

@@ -220,10 +220,13 @@ async fn newer_program_is_refused_while_nodes_live_that_its_schema_excludes() {
     let note = format!("database of test migrated from schema {KNOWN} to {next}");
     assert_eq!(replaced.notes, [note]);
     let beat = silent.beat(true, 0, Timestamp::now()).await.unwrap_err();
-    assert!(
-        beat.to_string().contains(&format!("schema {next}")),
-        "{beat}"
+    let expected = format!(
+        "a newer version has changed the database to schema {next}: stop this node, and start the newer version"
     );
+    assert_eq!(beat.to_string(), expected);
+    // It is not ready for requests either.
+    let check = silent.check().await.unwrap_err();
+    assert_eq!(check.to_string(), expected);
     for store in [older, silent, replaced.store] {
         store.close().await;
     }
@@ -277,6 +280,33 @@ async fn migration_that_waits_for_a_backup_lets_other_nodes_read() {
     };
     let (newer, ()) = tokio::join!(database.open_newer("newer", &[KNOWN]), read);
     newer.unwrap().store.close().await;
+    older.close().await;
+}
+
+#[tokio::test]
+async fn migration_of_a_dead_process_does_not_stop_the_writes_of_others() {
+    let Some(database) = OtherDatabase::of_schema(KNOWN) else {
+        return;
+    };
+    let older = join(database.open("older").await.unwrap(), "build7").await;
+    let mut migrations = MIGRATIONS.to_vec();
+    migrations.push(PostgresMigration {
+        sql: "SELECT pg_sleep(60)",
+        works_with: KNOWN,
+    });
+    let (address, home) = (database.address(), database.home("newer"));
+    let opening = Store::open_postgres_with(&address, &home, &migrations);
+    let refused = async { while older.check().await.is_ok() {} };
+    // The connection is closed in the middle of the migration, as when the process dies.
+    tokio::select! {
+        _ = opening => panic!("the migration has ended"),
+        () = refused => {}
+    }
+    let written = async { while older.check().await.is_err() {} };
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, written).await.unwrap();
+    let schema = database.psql("SELECT value FROM settings WHERE name = 'schema'");
+    assert_eq!(schema, [KNOWN.to_string()]);
     older.close().await;
 }
 
