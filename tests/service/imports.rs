@@ -224,7 +224,7 @@ async fn requests_are_checked_before_the_file_is_read() {
         .body(NUCLEI);
     JsonResponse::read(form.send().await.unwrap())
         .await
-        .assert_refused(415, "the body is the file itself");
+        .assert_refused(415, "send the file itself as the body");
     service
         .get("/imports/7")
         .await
