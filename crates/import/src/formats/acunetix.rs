@@ -59,9 +59,8 @@ fn read_xml(input: &mut ImportInput<'_>, run: &mut ImportRun<'_>) -> Result<(), 
                 "StartTime" => run.summary.started = fields::time(&xml.whole(tree)?.text),
                 "FinishTime" => run.summary.ended = fields::time(&xml.whole(tree)?.text),
                 "Aborted" => {
-                    if fields::is_true(&xml.whole(tree)?.text) {
-                        run.summary.damage = Some(ABORTED.to_owned());
-                    }
+                    let is_aborted = fields::is_true(&xml.whole(tree)?.text);
+                    run.summary.damage = is_aborted.then(|| ABORTED.to_owned());
                 }
                 // The start may be a name alone; the crawler knows its scheme.
                 "Crawler" if !start.contains("://") => start = tree.get("StartUrl").to_owned(),
