@@ -70,8 +70,6 @@ pub struct FindingFilter {
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,
     pub ids: Option<Vec<FindingId>>,
-    /// Only the latest finding of each duplicate group.
-    pub group_duplicates: bool,
 }
 
 impl FindingFilter {
@@ -92,19 +90,19 @@ impl FindingFilter {
             None => statement,
         }
     }
+
+    /// Reads the ids of the findings, in their order.
+    pub(super) fn select_ids(&self) -> Statement {
+        self.push(sql("SELECT findings.id FROM findings WHERE "))
+            .push(" ORDER BY findings.id")
+    }
 }
 
 impl Store {
     /// The ids of findings, in their order.
     pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        let mut ids = filter.push(sql("SELECT findings.id FROM findings WHERE "));
-        if filter.group_duplicates {
-            ids = ids.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
-            ids = filter.push(ids);
-            ids = ids.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
-        }
-        ids.push(" ORDER BY findings.id").all(self.read()).await
+        filter.select_ids().all(self.read()).await
     }
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.

@@ -21,6 +21,7 @@ pub mod captures;
 mod checkpoint;
 mod deletion;
 pub mod deliveries;
+pub mod duplicate_groups;
 pub mod findings;
 pub mod imports;
 pub mod jobs;
