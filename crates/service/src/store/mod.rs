@@ -32,6 +32,7 @@ pub mod loggers;
 pub mod migrate;
 pub mod nodes;
 mod open;
+mod parameters;
 mod postgres;
 #[cfg(test)]
 mod queue_tests;
