@@ -87,13 +87,14 @@ where
             return Ok(end.map(|end| (Bytes::from_static(end.as_bytes()), self)));
         };
         let items = (self.read)(batch).await?;
-        let comma = if self.has_items && !items.is_empty() {
-            ","
-        } else {
-            ""
-        };
-        self.has_items |= !items.is_empty();
-        let text = format!("{comma}{}", items.join(","));
+        let mut text = String::with_capacity(items.iter().map(|item| item.len() + 1).sum());
+        for item in &items {
+            if self.has_items {
+                text.push(',');
+            }
+            text.push_str(item);
+            self.has_items = true;
+        }
         Ok(Some((Bytes::from(text), self)))
     }
 }

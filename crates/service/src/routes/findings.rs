@@ -1,5 +1,7 @@
 //! `/findings` (api-v2.md §4, §7).
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::Response;
 use serde_json::value::RawValue;
@@ -40,12 +42,25 @@ async fn list(State(app): State<App>, query: QueryParams) -> RouteResult<Respons
         target: query.integer("target_id")?,
         scan: query.integer("task_id")?,
         ids: None,
-        group_duplicates: query.boolean("group_duplicates")?.unwrap_or_default(),
     };
+    if query.boolean("group_duplicates")?.unwrap_or_default() {
+        return list_latest(&app, &filter).await;
+    }
     let ids = app.store.finding_ids(&filter).await?;
     let read = move |ids: Vec<i64>| {
         let store = app.store.clone();
         async move { store.findings(&ids).await }
+    };
+    Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
+}
+
+/// The list without older duplicates.
+async fn list_latest(app: &App, filter: &FindingFilter) -> RouteResult<Response> {
+    let (ids, groups) = app.store.duplicate_groups(filter).await?;
+    let shared = Arc::new(groups);
+    let read = move |batch: Vec<i64>| {
+        let of_list = Arc::clone(&shared);
+        async move { of_list.latest(&batch).await }
     };
     Ok(list_stream::respond(LIST, list_stream::batches(ids, BATCH), read).await?)
 }

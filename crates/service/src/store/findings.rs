@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::sql::{ReadRow, SqlRow, SqlValue, Statement, sql};
 use super::{Store, StoreResult, WriteTransaction, stamp, without_nul};
@@ -14,13 +15,17 @@ use crate::engine::NewFinding;
 use scandeck_report::Earlier;
 use scandeck_wire::contract::{FindingId, Risk, ScanId, TargetId, WorkspaceId};
 
+/// A finding; the columns are the first fields of the JSON that clients receive.
+#[derive(Serialize)]
 struct FindingRow {
     id: i64,
-    scan_id: i64,
-    target_id: i64,
-    target_name: String,
     status: String,
     verified: bool,
+    target_id: i64,
+    #[serde(rename = "task_id")]
+    scan_id: i64,
+    target_name: String,
+    #[serde(skip)]
     body: String,
 }
 
@@ -41,14 +46,13 @@ impl ReadRow for FindingRow {
 impl FindingRow {
     /// The JSON that clients receive.
     fn into_json(self) -> Option<String> {
-        let head = json!({
-            "id": self.id, "status": self.status, "verified": self.verified, "target_id": self.target_id,
-            "task_id": self.scan_id, "target_name": self.target_name,
-        })
-        .to_string();
+        let mut json = serde_json::to_string(&self).ok()?;
         // Both are objects with at least one field; a comma replaces the braces between them.
-        let (head, body) = (head.strip_suffix('}')?, self.body.strip_prefix('{')?);
-        Some(format!("{head},{body}"))
+        json.pop();
+        json.reserve(self.body.len());
+        json.push(',');
+        json.push_str(self.body.strip_prefix('{')?);
+        Some(json)
     }
 }
 
@@ -70,8 +74,6 @@ pub struct FindingFilter {
     pub target: Option<TargetId>,
     pub scan: Option<ScanId>,
     pub ids: Option<Vec<FindingId>>,
-    /// Only the latest finding of each duplicate group.
-    pub group_duplicates: bool,
 }
 
 impl FindingFilter {
@@ -92,19 +94,19 @@ impl FindingFilter {
             None => statement,
         }
     }
+
+    /// Reads the ids of the findings, in their order.
+    pub(super) fn select_ids(&self) -> Statement {
+        self.push(sql("SELECT findings.id FROM findings WHERE "))
+            .push(" ORDER BY findings.id")
+    }
 }
 
 impl Store {
     /// The ids of findings, in their order.
     pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
         let _permit = self.bulk().await;
-        let mut ids = filter.push(sql("SELECT findings.id FROM findings WHERE "));
-        if filter.group_duplicates {
-            ids = ids.push(" AND findings.id IN (SELECT max(findings.id) FROM findings WHERE ");
-            ids = filter.push(ids);
-            ids = ids.push(" GROUP BY workspace_id, target_id, vuln_id, protocol, port, place)");
-        }
-        ids.push(" ORDER BY findings.id").all(self.read()).await
+        filter.select_ids().all(self.read()).await
     }
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.

@@ -21,6 +21,7 @@ pub mod captures;
 mod checkpoint;
 mod deletion;
 pub mod deliveries;
+pub mod duplicate_groups;
 pub mod findings;
 pub mod imports;
 pub mod jobs;
@@ -31,6 +32,7 @@ pub mod loggers;
 pub mod migrate;
 pub mod nodes;
 mod open;
+mod parameters;
 mod postgres;
 #[cfg(test)]
 mod queue_tests;

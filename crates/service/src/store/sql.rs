@@ -20,6 +20,7 @@ use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments, AssertSqlSafe, ColumnIndex, Decode, Postgres, Row, Sqlite, Type};
 use sqlx::{SqliteConnection, SqlitePool};
 
+use super::parameters::without_names;
 use super::postgres::{PostgresPool, PostgresTransaction, TransactionKind};
 use super::{DatabaseError, StoreResult};
 
@@ -260,8 +261,9 @@ impl Statement {
         }
         let text = with_lists(self.text, |list| {
             format!("IN (SELECT value FROM json_each({list}))")
-        });
-        Ok((text.replace(" FOR UPDATE", ""), arguments))
+        })
+        .replace(" FOR UPDATE", "");
+        Ok((without_names(&text).unwrap_or(text), arguments))
     }
 
     fn for_postgres(self) -> StoreResult<(String, PgArguments)> {

@@ -94,19 +94,20 @@ impl UnsentRow {
         refused: &HashMap<&str, &str>,
         mut change: Transaction<'_, Sqlite>,
     ) -> sqlx::Result<()> {
+        let mut rows_of = HashMap::<Option<&str>, Vec<i64>>::new();
+        for one in sent {
+            let reason = refused.get(one.key.as_str()).copied();
+            rows_of.entry(reason).or_default().push(one.row);
+        }
         // Position 0: not read back yet.
         let query = format!(
             "UPDATE {table} SET position = iif(?1 IS NULL, 0, NULL), refused = ?1
-            WHERE row = ?2 AND position IS NULL"
+            WHERE row IN (SELECT value FROM json_each(?2)) AND position IS NULL"
         );
-        for one in sent {
+        for (reason, rows) in rows_of {
             sqlx::query(AssertSqlSafe(query.clone()))
-                .bind(
-                    refused
-                        .get(one.key.as_str())
-                        .map(|reason| (*reason).to_owned()),
-                )
-                .bind(one.row)
+                .bind(reason.map(str::to_owned))
+                .bind(serde_json::to_string(&rows).ok())
                 .execute(&mut *change)
                 .await?;
         }
