@@ -20,9 +20,6 @@ use scandeck_import::{
 use scandeck_wire::contract::import::{ImportOrigin, ImportedFile, SkippedResults};
 use scandeck_wire::contract::{Risk, Shared, Stamp};
 
-const NO_TARGET: &str = "no target named; import the file again with a target name";
-const NOT_A_TARGET: &str =
-    "target is not a host name, address or URL; import the file again with a target name";
 const REPEATED: &str = "same as an earlier result";
 const UNKNOWN_FORMAT: &str = "the format is not recognised; unpack it and name its format";
 
@@ -70,13 +67,14 @@ struct CollectedScan {
 }
 
 impl ImportSink for Collection<'_> {
-    fn begin(&mut self, format: &'static ImportFormat, _member: Option<&str>) {
+    fn begin(&mut self, format: &'static ImportFormat, _member: Option<&str>) -> ControlFlow<()> {
         self.members.push(CollectedMember {
             format,
             names: HashMap::new(),
             targets: HashMap::new(),
             skipped: BTreeMap::new(),
         });
+        ControlFlow::Continue(())
     }
 
     fn entry(&mut self, entry: ImportEntry) -> ControlFlow<()> {
@@ -210,7 +208,7 @@ impl<'a> Collection<'a> {
         let name = match (&self.chosen, target) {
             (Some(_), _) => "",
             (None, Some(target)) => target.name.as_str(),
-            (None, None) => return Ok(Err(NO_TARGET)),
+            (None, None) => return Ok(Err(SkippedResults::NO_TARGET)),
         };
         let known = self.members[member].names.get(name).copied();
         let scan = match known {
@@ -226,7 +224,7 @@ impl<'a> Collection<'a> {
                 added
             }
         };
-        Ok(scan.ok_or(NOT_A_TARGET))
+        Ok(scan.ok_or(SkippedResults::NOT_A_TARGET))
     }
 
     /// The position of the scan of a target, which may be new.
