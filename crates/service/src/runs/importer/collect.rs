@@ -397,11 +397,12 @@ struct UsedPlaces {
 impl UsedPlaces {
     /// Gives a finding a place of its own in its scan; false if it repeats an earlier one.
     fn separate(&mut self, scan: usize, finding: &mut UnscannedFinding) -> bool {
-        let whole = self.hash(&(scan, &*finding));
-        if !self.seen.insert(whole) {
+        let first = self.group(scan, finding);
+        // 64 bits tell the contents at one place apart.
+        let contents = self.hashers[0].hash_one((finding.risk, &finding.body));
+        if !self.seen.insert(first ^ u128::from(contents)) {
             return false;
         }
-        let first = self.group(scan, finding);
         let Some(mut number) = self.numbers.get(&first).copied() else {
             self.numbers.insert(first, 1);
             return true;
