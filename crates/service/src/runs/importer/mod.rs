@@ -15,6 +15,7 @@ mod collect;
 mod collect_tests;
 mod coverage;
 mod file;
+mod reading;
 mod rows;
 
 use std::fs::File;
