@@ -127,6 +127,80 @@ async fn at(server: &MockServer, home: &Path, args: &[&str]) -> Ended {
 }
 
 #[tokio::test]
+async fn service_alone_reads_the_results_of_files_in_a_known_format() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("a.jsonl"), NUCLEI).unwrap();
+    fs::write(home.path().join("b.json"), "{\"kind\": \"no scan\"}").unwrap();
+    let server = MockServer::start().await;
+    let scan = json!({"id": 5, "target_name": "other.test", "findings": 7, "is_new_target": true});
+    let file = json!({
+        "file": "a.jsonl", "format": "nuclei", "tool": "nuclei", "version": "9.9", "findings": 7,
+        "by_risk": {"high": 7}, "skipped": [{"reason": "odd", "count": 2}], "scans": [scan],
+    });
+    let import =
+        json!({"data": {"id": 4, "state": "finished", "file_name": "a.jsonl", "files": [file]}});
+    Mock::given(method("POST"))
+        .and(path("/api/v2/imports"))
+        .respond_with(ResponseTemplate::new(202).set_body_json(import))
+        .mount(&server)
+        .await;
+
+    // The numbers are not those of the file.
+    let shown = at(&server, home.path(), &["a.jsonl", "b.json"]).await;
+    assert_eq!(shown.code, 1, "one file is unknown: {shown:?}");
+    let expected = "a.jsonl
+  format    nuclei
+  tool      nuclei 9.9
+  findings  7: 7 high
+  targets   other.test
+  skipped   2 results: odd
+  stored    1 scan with 7 findings (import 4)
+  scan 5: other.test, 7 findings, new target
+b.json
+  not read: ";
+    assert!(shown.out.starts_with(expected), "{}", shown.out);
+    let requests = server.received_requests().await.unwrap();
+    let sent = requests
+        .iter()
+        .filter(|request| request.method.as_str() == "POST");
+    let sent: Vec<&[u8]> = sent.map(|request| &*request.body).collect();
+    assert_eq!(sent, [NUCLEI.as_bytes()], "no file in an unknown format");
+}
+
+#[tokio::test]
+async fn refused_file_is_named_and_the_others_are_sent() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("a.jsonl"), NUCLEI).unwrap();
+    let server = MockServer::start().await;
+    let refusal = json!({"status": 413, "message": "the file is larger than 512 MB"});
+    Mock::given(method("POST"))
+        .respond_with(ResponseTemplate::new(413).set_body_json(refusal))
+        .up_to_n_times(1)
+        .mount(&server)
+        .await;
+    let failed = json!({"data": {"id": 4, "state": "failed", "message": "too many targets"}});
+    Mock::given(method("POST"))
+        .respond_with(ResponseTemplate::new(202).set_body_json(failed))
+        .mount(&server)
+        .await;
+
+    let shown = at(&server, home.path(), &["--json", "a.jsonl", "a.jsonl"]).await;
+    assert_eq!(shown.code, 4, "{shown:?}");
+    let files: Value = serde_json::from_str(&shown.out).unwrap();
+    for (at, why) in [
+        (0_usize, "larger than 512 MB"),
+        (1, "not stored: too many targets"),
+    ] {
+        let file = &files["files"][at];
+        assert_eq!(
+            (&file["file"], &file["format"], &file["scans"]),
+            (&json!("a.jsonl"), &json!("nuclei"), &json!([])),
+        );
+        assert!(file["error"].as_str().unwrap().contains(why), "{file}");
+    }
+}
+
+#[tokio::test]
 async fn imported_file_is_scans_once_and_passes_the_gate() {
     let cli = CliFixture::new().await;
     fs::write(cli.home.path().join("a.jsonl"), NUCLEI).unwrap();

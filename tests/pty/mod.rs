@@ -9,6 +9,7 @@ mod bundle;
 mod captures;
 mod dashboard;
 mod demo;
+mod import;
 mod kills;
 mod local;
 mod panic;

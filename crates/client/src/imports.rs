@@ -49,8 +49,8 @@ impl Client {
         self.fetch(ApiRequest::get(format!("{IMPORTS}/{id}"))).await
     }
 
-    /// Reads an import until it has finished or failed. A repeated file gets the scans of the import
-    /// that stored it, if the service still has it.
+    /// Reads an import until it has finished or failed. A repeated file gets the name and the scans
+    /// of the import that stored it, if the service still has it.
     ///
     /// # Errors
     /// 404 unknown, and when the service does not answer for a minute.
@@ -59,8 +59,8 @@ impl Client {
         let (mut delay, mut failures) = (FIRST, 0);
         while !import.has_ended() {
             tokio::time::sleep(delay).await;
-            // About a tenth of the time so far, so that an import does not seem much longer.
-            delay = (delay * 11 / 10).min(LONGEST);
+            // About a twentieth of the time so far, so that an import does not seem much longer.
+            delay = (delay * 21 / 20).min(LONGEST);
             match self.get_import(import.id).await {
                 Ok(read) => (import, failures) = (read, 0),
                 Err(error) if error.is_transient() && failures < MOST_FAILURES => {
@@ -71,7 +71,9 @@ impl Client {
         }
         if let Some(earlier) = import.same_as.filter(|_| import.files.is_empty()) {
             match self.get_import(earlier).await {
-                Ok(earlier) => import.files = earlier.files,
+                Ok(earlier) => {
+                    (import.file_name, import.files) = (earlier.file_name, earlier.files);
+                }
                 Err(error) if error.kind == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -114,6 +116,7 @@ fn of_extension(error: Error, missing: &str) -> Error {
 mod tests {
     use super::*;
     use crate::{BaseUrl, ClientSettings};
+    use scandeck_wire::contract::import::ImportState;
     use std::io::Write;
     use wiremock::matchers::{body_string, header, method, path, query_param};
     use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -167,6 +170,42 @@ mod tests {
         assert_eq!((begun.id, begun.has_ended()), (ImportId(7), false));
         assert_eq!((file.length(), file.sent()), (4, 4));
         assert!(client.ended_import(begun).await.unwrap().has_ended());
+    }
+
+    #[tokio::test]
+    async fn repeated_file_has_the_scans_and_the_name_of_the_earlier_import() {
+        let server = MockServer::start().await;
+        let earlier = serde_json::json!({"data": {
+            "id": 3, "state": "finished", "file_name": "first.json", "files": [{"file": "first.json", "scans": [{"id": 8}]}],
+        }});
+        Mock::given(method("GET"))
+            .and(path("/api/v2/imports/3"))
+            .respond_with(ResponseTemplate::new(200).set_body_json(earlier))
+            .mount(&server)
+            .await;
+        let deleted = serde_json::json!({"status": 404, "message": "import 4 not found"});
+        Mock::given(method("GET"))
+            .and(path("/api/v2/imports/4"))
+            .respond_with(ResponseTemplate::new(404).set_body_json(deleted))
+            .mount(&server)
+            .await;
+        let client = client_of(&server);
+        let repeated = |same_as: i64| FileImport {
+            id: ImportId(7),
+            state: ImportState::Finished,
+            file_name: "second.json".into(),
+            same_as: Some(ImportId(same_as)),
+            ..FileImport::default()
+        };
+        let import = client.ended_import(repeated(3)).await.unwrap();
+        assert_eq!((import.id, &*import.file_name), (ImportId(7), "first.json"));
+        assert_eq!(import.files[0].scans[0].id.0, 8);
+        let import = client.ended_import(repeated(4)).await.unwrap();
+        assert_eq!(
+            &*import.file_name, "second.json",
+            "the earlier one is deleted"
+        );
+        assert!(import.files.is_empty());
     }
 
     #[tokio::test]

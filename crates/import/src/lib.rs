@@ -89,8 +89,11 @@ impl Default for ImportLimits {
 
 /// Receives the results of a file.
 pub trait ImportSink {
-    /// A recognised file begins: `member` is its name in a zip archive.
-    fn begin(&mut self, _format: &'static ImportFormat, _member: Option<&str>) {}
+    /// A recognised file begins, none of whose results is read yet: `member` is its name in a zip
+    /// archive; `Break` ends the import.
+    fn begin(&mut self, _format: &'static ImportFormat, _member: Option<&str>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 
     /// A result; `Break` ends the import.
     fn entry(&mut self, entry: ImportEntry) -> ControlFlow<()>;
@@ -202,14 +205,17 @@ fn read_member(
         (None, None) => return Err(ImportError::Unknown),
     };
     input.pass(start);
-    sink.begin(format, member.name.as_deref());
+    let is_wanted = sink.begin(format, member.name.as_deref()).is_continue();
     let mut run = ImportRun::new(
         format,
         member.name,
         limits.entries.saturating_sub(entries),
         sink,
     );
-    let end = format.reader.read(&mut input, &head, &mut run);
+    let end = match is_wanted {
+        true => format.reader.read(&mut input, &head, &mut run),
+        false => Err(ReadFault::Stopped),
+    };
     if start > 0 {
         run.skip(MESSAGES);
     }

@@ -9,18 +9,34 @@ use scandeck_wire::text::thousands;
 use serde::Serialize;
 
 use crate::entry::ImportEntry;
+use crate::formats::ImportFormat;
 use crate::run::{ImportSummary, SkippedEntries};
-use crate::{ImportLimits, read};
+use crate::{ImportLimits, ImportSink, read};
 
 /// Targets that are named; the others are counted.
 const SHOWN_TARGETS: usize = 5;
+
+/// Ends a file where its results begin.
+#[derive(Default)]
+struct FirstFormat(Option<&'static ImportFormat>);
+
+impl ImportSink for FirstFormat {
+    fn begin(&mut self, format: &'static ImportFormat, _member: Option<&str>) -> ControlFlow<()> {
+        self.0 = Some(format);
+        ControlFlow::Break(())
+    }
+
+    fn entry(&mut self, _entry: ImportEntry) -> ControlFlow<()> {
+        ControlFlow::Break(())
+    }
+}
 
 /// What a file, or a file of a zip archive, contains. Texts are as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FilePreview {
     pub file: String,
     /// None if the file was not read.
-    pub format: Option<&'static str>,
+    pub format: Option<String>,
     pub tool: Option<String>,
     pub version: Option<String>,
     pub targets: Vec<String>,
@@ -46,6 +62,27 @@ impl FilePreview {
         }
     }
 
+    /// The format of a file by its beginning, or of the first file of a zip archive that has one.
+    ///
+    /// # Errors
+    /// Without a format: the file, or each file of the archive, with the reason.
+    pub fn recognise(
+        file: &str,
+        input: impl Read,
+        format: Option<&str>,
+    ) -> Result<&'static ImportFormat, Vec<Self>> {
+        let mut first = FirstFormat::default();
+        let summaries = read(input, format, &ImportLimits::default(), &mut first)
+            .map_err(|error| vec![Self::failed(file, error.to_string())])?;
+        match first.0 {
+            Some(format) => Ok(format),
+            None => {
+                let of_file = |summary| Self::of(file, summary);
+                Err(summaries.iter().map(of_file).collect())
+            }
+        }
+    }
+
     /// A file that was not read.
     pub fn failed(file: &str, error: String) -> Self {
         Self {
@@ -68,7 +105,7 @@ impl FilePreview {
         let counts = risks.map(|risk| (risk.as_str(), summary.by_risk[risk as usize]));
         Self {
             file: name,
-            format: Some(format.name),
+            format: Some(format.name.to_owned()),
             tool: Some(summary.tool.clone()),
             version: (!summary.version.is_empty()).then(|| summary.version.clone()),
             targets: summary.targets.keys().cloned().collect(),
@@ -124,5 +161,38 @@ mod tests {
             ..FilePreview::default()
         };
         assert_eq!(preview.finding_words(), "2,000: 1,500 high, 500 info");
+    }
+
+    /// A line of nuclei, again and again.
+    struct EndlessLines {
+        read: usize,
+    }
+
+    impl Read for EndlessLines {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            const LINE: &[u8] =
+                b"{\"template-id\":\"a\",\"info\":{\"name\":\"A\"},\"host\":\"a.test\"}\n";
+            for (byte, text) in buffer
+                .iter_mut()
+                .zip(LINE.iter().cycle().skip(self.read % LINE.len()))
+            {
+                *byte = *text;
+            }
+            self.read += buffer.len();
+            Ok(buffer.len())
+        }
+    }
+
+    #[test]
+    fn format_is_recognised_by_the_beginning_alone() {
+        let mut lines = EndlessLines { read: 0 };
+        let format = FilePreview::recognise("a.jsonl", &mut lines, None).unwrap();
+        assert_eq!(format.name, "nuclei");
+        assert!(lines.read < 1 << 20, "{} bytes", lines.read);
+        let named = FilePreview::recognise("a.jsonl", &b""[..], Some("nuclei"));
+        assert_eq!(named, Ok(format));
+        let unknown = FilePreview::recognise("a.json", &b"{\"kind\": 1}"[..], None).unwrap_err();
+        assert_eq!((unknown.len(), &unknown[0].format), (1, &None));
+        assert!(unknown[0].error.is_some(), "{unknown:?}");
     }
 }

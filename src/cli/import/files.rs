@@ -83,7 +83,8 @@ fn files_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// A stream as a file, because it is read twice: to show what it contains, and to send it.
+/// A stream as a file, because it is read twice: to show what it contains or to recognise it, and
+/// to send it.
 fn spooled(stream: impl Read) -> io::Result<File> {
     let most = ImportLimits::default().bytes;
     let mut file = tempfile::tempfile()?;

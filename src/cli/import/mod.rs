@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   files, folders, standard input ─► scandeck_import ─► FilePreview ─► lines or JSON, exit code
-//!                                                            └─► without --dry-run: `dashboard/headless/import`
+//!                                 └─► without --dry-run: `dashboard/headless/import`
 //! ```
 
 pub mod files;
@@ -97,14 +97,24 @@ pub fn print_previews(previews: &[FilePreview]) -> anyhow::Result<()> {
 }
 
 fn lines(preview: &FilePreview) -> String {
+    let damage = preview
+        .error
+        .as_deref()
+        .filter(|_| preview.format.is_some());
+    let damage = damage.map(|damage| format!("  incomplete: {}\n", text::clean(damage)));
+    contents(preview) + &damage.unwrap_or_default()
+}
+
+/// The lines of what a file contains, or why it was not read.
+pub fn contents(preview: &FilePreview) -> String {
     let file = text::clean(&preview.file);
-    let error = preview.error.as_deref().map(text::clean);
-    let Some(format) = preview.format else {
-        let why = error.unwrap_or_else(|| text::clean("format not recognised"));
-        return format!("{file}\n  not read: {why}\n");
+    let Some(format) = &preview.format else {
+        let why = preview.error.as_deref().unwrap_or("format not recognised");
+        return format!("{file}\n  not read: {}\n", text::clean(why));
     };
     let mut lines = format!(
-        "{file}\n  format    {format}\n  tool      {}\n  findings  {}\n  targets   {}\n",
+        "{file}\n  format    {}\n  tool      {}\n  findings  {}\n  targets   {}\n",
+        text::clean(format),
         text::clean(&preview.tool_words()),
         preview.finding_words(),
         text::clean(&preview.target_words())
@@ -112,9 +122,6 @@ fn lines(preview: &FilePreview) -> String {
     for SkippedEntries { reason, count } in &preview.skipped {
         let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
         lines.push_str(&format!("  skipped   {results}: {}\n", text::clean(reason)));
-    }
-    if let Some(error) = error {
-        lines.push_str(&format!("  incomplete: {error}\n"));
     }
     lines
 }

@@ -88,9 +88,9 @@ fn open(preview: ImportPreview, workspace: Option<WorkspaceId>, name: Option<&st
 
 /// The contents of one file, a field for each fact.
 fn contents(file: &FilePreview) -> Vec<FormField> {
-    let format = file.format.unwrap_or_default();
+    let format = file.format.clone().unwrap_or_default();
     let facts = [
-        (FieldId::Format, "Format", Some(format.to_owned())),
+        (FieldId::Format, "Format", Some(format)),
         (FieldId::ResultTool, "Tool", Some(file.tool_words())),
         (FieldId::ResultTargets, "Targets", Some(file.target_words())),
         (

@@ -18,7 +18,7 @@ fn preview() -> ImportPreview {
     };
     let file = FilePreview {
         file: PATH.to_owned(),
-        format: Some("nuclei"),
+        format: Some("nuclei".to_owned()),
         tool: Some("nuclei".to_owned()),
         version: Some("3.3".to_owned()),
         targets: vec!["https://shop.test".to_owned()],

@@ -293,6 +293,20 @@ inline_schema!(Evidence, {
     "description": "The evidence: `data` is a table with `headers` and `rows`, or a text. The columns `Request` and `Response` at the end of a table are the HTTP exchange that proves the finding; if only the first row has them, they are those of all rows.",
 });
 
+/// [`Evidence`] of type `table`, in the order of its JSON.
+#[derive(Serialize)]
+struct TableEvidence<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    data: TableData<'a>,
+}
+
+#[derive(Serialize)]
+struct TableData<'a> {
+    headers: &'a [&'a str],
+    rows: &'a [Vec<String>],
+}
+
 /// Parsed [`Evidence`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum EvidenceView {
@@ -318,9 +332,15 @@ impl Evidence {
         R: IntoIterator<Item = Vec<String>>,
     {
         let rows: Vec<Vec<String>> = rows.into_iter().collect();
-        Self::from_value(
-            &serde_json::json!({"type": "table", "data": {"headers": headers, "rows": rows}}),
-        )
+        let table = TableEvidence {
+            kind: "table",
+            data: TableData {
+                headers,
+                rows: &rows,
+            },
+        };
+        // Lists of texts are always JSON.
+        serde_json::to_string(&table).map_or_else(|_| Self::default(), |json| Self(json.into()))
     }
 
     /// Evidence from any JSON value.
@@ -435,6 +455,14 @@ impl<'de> Deserialize<'de> for Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn table_is_json_with_its_type_first() {
+        let rows = [vec!["a \"b\"\n".to_owned(), String::new()]];
+        let expected =
+            r#"{"type":"table","data":{"headers":["URL","Note"],"rows":[["a \"b\"\n",""]]}}"#;
+        assert_eq!(Evidence::table(&["URL", "Note"], rows).as_json(), expected);
+    }
 
     #[test]
     fn owasp_label_names_newest_edition_with_year() {

@@ -164,6 +164,19 @@ pub struct SkippedResults {
     pub count: i64,
 }
 
+impl SkippedResults {
+    /// The reason of results for which the file names no target.
+    pub const NO_TARGET: &str = "no target named; import the file again with a target name";
+    /// The reason of results whose target in the file cannot be one of the service.
+    pub const NOT_A_TARGET: &str =
+        "target is not a host name, address or URL; import the file again with a target name";
+
+    /// Whether the results would be findings if a target were named for them.
+    pub fn lacks_target(&self) -> bool {
+        [Self::NO_TARGET, Self::NOT_A_TARGET].contains(&&*self.reason)
+    }
+}
+
 /// A scan of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

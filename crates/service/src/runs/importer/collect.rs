@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
@@ -11,18 +10,14 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use super::coverage::tested_classes;
+use super::reading::{ReadStep, read_steps};
 use super::rows::{ImportedRow, RowWriter, WrittenRows};
 use crate::net::address::Address;
 use crate::store::imports::{QueuedImport, ScanToImport, UnscannedFinding};
-use scandeck_import::{
-    ImportEntry, ImportFormat, ImportLimits, ImportSink, ImportSummary, ImportTarget, read,
-};
+use scandeck_import::{ImportEntry, ImportFormat, ImportSummary, ImportTarget};
 use scandeck_wire::contract::import::{ImportOrigin, ImportedFile, SkippedResults};
 use scandeck_wire::contract::{Risk, Shared, Stamp};
 
-const NO_TARGET: &str = "no target named; import the file again with a target name";
-const NOT_A_TARGET: &str =
-    "target is not a host name, address or URL; import the file again with a target name";
 const REPEATED: &str = "same as an earlier result";
 const UNKNOWN_FORMAT: &str = "the format is not recognised; unpack it and name its format";
 
@@ -49,7 +44,6 @@ pub struct Collection<'a> {
     scans: Vec<CollectedScan>,
     rows: RowWriter,
     places: UsedPlaces,
-    failed: Option<anyhow::Error>,
 }
 
 /// One file, of an archive or alone.
@@ -67,30 +61,6 @@ struct CollectedScan {
     member: usize,
     target: Address,
     by_risk: [i64; 5],
-}
-
-impl ImportSink for Collection<'_> {
-    fn begin(&mut self, format: &'static ImportFormat, _member: Option<&str>) {
-        self.members.push(CollectedMember {
-            format,
-            names: HashMap::new(),
-            targets: HashMap::new(),
-            skipped: BTreeMap::new(),
-        });
-    }
-
-    fn entry(&mut self, entry: ImportEntry) -> ControlFlow<()> {
-        if self.stop.is_cancelled() {
-            return ControlFlow::Break(());
-        }
-        match self.add(entry) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
-    }
 }
 
 impl<'a> Collection<'a> {
@@ -117,7 +87,6 @@ impl<'a> Collection<'a> {
             scans: Vec::new(),
             rows: RowWriter::new(dir).context("the rows cannot be written")?,
             places: UsedPlaces::default(),
-            failed: None,
         })
     }
 
@@ -125,16 +94,10 @@ impl<'a> Collection<'a> {
     ///
     /// # Errors
     /// When no file is recognised, there are too many targets, or the disk is full.
-    pub fn read(mut self, input: impl Read, now: Timestamp) -> anyhow::Result<Collected> {
+    pub fn read(mut self, input: impl Read + Send, now: Timestamp) -> anyhow::Result<Collected> {
         let import = self.import;
         let format = Some(import.format.as_str()).filter(|format| !format.is_empty());
-        let summaries = read(input, format, &ImportLimits::default(), &mut self)?;
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        if self.stop.is_cancelled() {
-            bail!("the service stops");
-        }
+        let summaries = read_steps(input, format, |step| self.collect(step))?;
         let recognised: Vec<RecognisedFile> = summaries
             .iter()
             .enumerate()
@@ -167,6 +130,26 @@ impl<'a> Collection<'a> {
             scans,
             rows: self.rows.finish()?,
         })
+    }
+
+    fn collect(&mut self, step: ReadStep) -> anyhow::Result<()> {
+        if self.stop.is_cancelled() {
+            bail!("the service stops");
+        }
+        match step {
+            ReadStep::File(format) => self.members.push(CollectedMember {
+                format,
+                names: HashMap::new(),
+                targets: HashMap::new(),
+                skipped: BTreeMap::new(),
+            }),
+            ReadStep::Results(results) => {
+                for result in results {
+                    self.add(result)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Adds the row of a result, or counts why there is none.
@@ -210,7 +193,7 @@ impl<'a> Collection<'a> {
         let name = match (&self.chosen, target) {
             (Some(_), _) => "",
             (None, Some(target)) => target.name.as_str(),
-            (None, None) => return Ok(Err(NO_TARGET)),
+            (None, None) => return Ok(Err(SkippedResults::NO_TARGET)),
         };
         let known = self.members[member].names.get(name).copied();
         let scan = match known {
@@ -226,7 +209,7 @@ impl<'a> Collection<'a> {
                 added
             }
         };
-        Ok(scan.ok_or(NOT_A_TARGET))
+        Ok(scan.ok_or(SkippedResults::NOT_A_TARGET))
     }
 
     /// The position of the scan of a target, which may be new.
@@ -399,11 +382,12 @@ struct UsedPlaces {
 impl UsedPlaces {
     /// Gives a finding a place of its own in its scan; false if it repeats an earlier one.
     fn separate(&mut self, scan: usize, finding: &mut UnscannedFinding) -> bool {
-        let whole = self.hash(&(scan, &*finding));
-        if !self.seen.insert(whole) {
+        let first = self.group(scan, finding);
+        // 64 bits tell the contents at one place apart.
+        let contents = self.hashers[0].hash_one((finding.risk, &finding.body));
+        if !self.seen.insert(first ^ u128::from(contents)) {
             return false;
         }
-        let first = self.group(scan, finding);
         let Some(mut number) = self.numbers.get(&first).copied() else {
             self.numbers.insert(first, 1);
             return true;

@@ -15,6 +15,7 @@ mod collect;
 mod collect_tests;
 mod coverage;
 mod file;
+mod reading;
 mod rows;
 
 use std::fs::File;
@@ -201,7 +202,7 @@ async fn store_findings(
     let (mut reader, mut rows) = next_rows(RowReader::new(written)).await?;
     while !rows.is_empty() {
         let batch = by_scan(rows, scans);
-        let storing = app.store.add_imported_findings(import, scans.len(), &batch);
+        let storing = app.store.add_imported_findings(import, scans.len(), batch);
         let (stored, next) = tokio::join!(storing, next_rows(reader));
         if !stored? {
             return Ok(false);

@@ -10,7 +10,7 @@ use scandeck_wire::contract::{
 };
 
 /// A finding without its scan, as it is stored; without the body in a file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnscannedFinding {
     pub vuln_id: String,
     pub protocol: String,
@@ -123,7 +123,7 @@ const INSERT: &str = "INSERT INTO findings (scan_id, target_id, workspace_id, vu
 pub(super) async fn insert_all(
     change: &mut WriteTransaction,
     workspace: WorkspaceId,
-    findings: &[FindingsToStore],
+    findings: Vec<FindingsToStore>,
 ) -> StoreResult<()> {
     let mut left = rows(workspace, findings).into_iter();
     while !left.as_slice().is_empty() {
@@ -139,10 +139,11 @@ pub(super) async fn insert_all(
 pub(super) async fn insert(
     change: &mut WriteTransaction,
     workspace: WorkspaceId,
-    of_scan: &FindingsToStore,
-    finding: &UnscannedFinding,
+    scan: ScanId,
+    target: TargetId,
+    finding: UnscannedFinding,
 ) -> StoreResult<FindingId> {
-    let row = values(workspace, of_scan, finding);
+    let row = values(workspace, scan, target, finding);
     let id: i64 = sql(INSERT)
         .push_rows([row])
         .push(" RETURNING id")
@@ -151,28 +152,30 @@ pub(super) async fn insert(
     Ok(FindingId(id))
 }
 
-fn rows(workspace: WorkspaceId, findings: &[FindingsToStore]) -> Vec<[SqlValue; 9]> {
-    let all = findings.iter().flat_map(|of_scan| {
-        let findings_of_scan = of_scan.findings.iter();
-        findings_of_scan.map(move |finding| values(workspace, of_scan, finding))
+fn rows(workspace: WorkspaceId, findings: Vec<FindingsToStore>) -> Vec<[SqlValue; 9]> {
+    let all = findings.into_iter().flat_map(|of_scan| {
+        let (scan, target) = (of_scan.scan, of_scan.target);
+        let findings_of_scan = of_scan.findings.into_iter();
+        findings_of_scan.map(move |finding| values(workspace, scan, target, finding))
     });
     all.collect()
 }
 
 fn values(
     workspace: WorkspaceId,
-    of_scan: &FindingsToStore,
-    finding: &UnscannedFinding,
+    scan: ScanId,
+    target: TargetId,
+    finding: UnscannedFinding,
 ) -> [SqlValue; 9] {
     [
-        of_scan.scan.0.into(),
-        of_scan.target.0.into(),
+        scan.0.into(),
+        target.0.into(),
         workspace.0.into(),
-        (&finding.vuln_id).into(),
-        (&finding.protocol).into(),
+        finding.vuln_id.into(),
+        finding.protocol.into(),
         finding.port.into(),
-        (&finding.place).into(),
+        finding.place.into(),
         finding.risk.level().into(),
-        (&finding.body).into(),
+        finding.body.into(),
     ]
 }

@@ -119,7 +119,7 @@ impl Store {
         &self,
         import: &QueuedImport,
         scans: usize,
-        findings: &[FindingsToStore],
+        findings: Vec<FindingsToStore>,
     ) -> StoreResult<bool> {
         let mut change = self.change_with(Durability::WithNext).await?;
         if !self.has_scans(&mut change, import, scans).await? {
@@ -252,14 +252,9 @@ impl Store {
                 Err(refusal) => return Ok(Err(refusal)),
             };
             let id = insert_scan(&mut change, &target, scan, None, now).await?;
-            let of_scan = FindingsToStore {
-                scan: id,
-                target: target.id,
-                findings: Vec::new(),
-            };
             let mut of_this = Vec::new();
-            for finding in findings {
-                of_this.push(insert(&mut change, workspace, &of_scan, finding).await?);
+            for finding in findings.iter().cloned() {
+                of_this.push(insert(&mut change, workspace, id, target.id, finding).await?);
             }
             ids.push(of_this);
             sql("UPDATE scans SET status = 'finished' WHERE id = $1")

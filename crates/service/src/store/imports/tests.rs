@@ -69,7 +69,7 @@ async fn add_scans(store: &Store, import: &QueuedImport, targets: &[&str]) -> Ve
     let added = store.add_imported_scans(import, &scans, 10, NOW).await;
     let added = added.unwrap().unwrap();
     let all: Vec<FindingsToStore> = added.iter().map(findings).collect();
-    let stored = store.add_imported_findings(import, added.len(), &all);
+    let stored = store.add_imported_findings(import, added.len(), all);
     assert!(stored.await.unwrap());
     added
 }
@@ -147,7 +147,7 @@ async fn findings_of_several_statements_have_ids_in_their_order() {
     let batch: Vec<FindingsToStore> = in_turn
         .map(|(place, scan)| findings_at(scan, place))
         .collect();
-    let stored = store.add_imported_findings(&import, added.len(), &batch);
+    let stored = store.add_imported_findings(&import, added.len(), batch);
     assert!(stored.await.unwrap());
     let found: Vec<String> = sql("SELECT place FROM findings ORDER BY id")
         .all(store.read())

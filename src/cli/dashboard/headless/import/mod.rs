@@ -2,9 +2,12 @@
 //! finished scans.
 //!
 //! ```text
-//!   file ─► preview ─► POST /imports ─► its end ─► scans ─► changes ─► --fail-on ─► exit code
-//!             └─► --to-service: `to_service`, findings in the form of the hosted service
+//!   file ─► format ─► POST /imports ─► its end ─► scans ─► changes ─► --fail-on ─► exit code
+//!      └─► --to-service: `to_service`, findings in the form of the hosted service
 //! ```
+//!
+//! The service reads the file and reports what it contains. Only the beginning is read here, so
+//! that no file in an unknown format is sent.
 
 mod changes;
 mod stored_file;
@@ -12,7 +15,6 @@ mod to_service;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, Seek};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -23,11 +25,11 @@ use super::findings::table;
 use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
 use crate::cli::error::CliError;
-use crate::cli::import::{ImportArgs, files, print_json, print_previews};
+use crate::cli::import::{ImportArgs, files, print_json};
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
-use scandeck_import::FilePreview;
+use scandeck_import::{FilePreview, ImportFormat};
 use scandeck_wire::contract::ScanId;
 use scandeck_wire::contract::import::{FileImport, ImportState, NewImport};
 use scandeck_wire::text::io_cause;
@@ -70,14 +72,10 @@ impl ImportStore {
     }
 }
 
-/// A file that is sent as it was shown.
-struct PreviewedFile {
-    /// None if it could not be opened.
-    file: Option<File>,
-    /// Without folders; standard input has none.
-    name: Option<String>,
-    /// One for each file of an archive.
-    previews: Vec<FilePreview>,
+/// A file to send.
+struct ResultFile {
+    file: File,
+    format: &'static ImportFormat,
 }
 
 /// Imports the files.
@@ -105,11 +103,7 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
     };
     let mut run = ImportRuns::default();
     for path in &paths {
-        let file = PreviewedFile::read(path, new.format.as_deref());
-        if !session.out.json {
-            print_previews(&file.previews)?;
-        }
-        let stored = run.store(client, &new, file).await?;
+        let stored = run.store(client, &new, path).await?;
         if !session.out.json {
             stored.iter().try_for_each(|file| file.print(session))?;
         }
@@ -133,36 +127,24 @@ pub async fn run(args: ImportArgs) -> anyhow::Result<ExitCode> {
     Ok(run.code(!matched.is_empty()))
 }
 
-impl PreviewedFile {
-    fn read(path: &Path, format: Option<&str>) -> Self {
+impl ResultFile {
+    /// Opens a file and recognises its format.
+    ///
+    /// # Errors
+    /// The file, or each file of an archive, with the reason why it is not sent.
+    fn open(path: &Path, format: Option<&str>) -> Result<Self, Vec<FilePreview>> {
         let shown = path.display().to_string();
-        let name = path.file_name().filter(|_| shown != "-");
-        let name = name.map(|name| name.to_string_lossy().into_owned());
-        let read = files::open(path).and_then(|mut file| {
-            let previews = FilePreview::read(&shown, &file, format);
-            file.rewind()?;
-            Ok((file, previews))
-        });
-        match read {
-            Ok((file, previews)) => Self {
-                file: Some(file),
-                name,
-                previews,
-            },
-            Err(error) => Self {
-                file: None,
-                name,
-                previews: vec![FilePreview::failed(&shown, io_cause(&error))],
-            },
-        }
+        let file = files::open(path)
+            .map_err(|error| vec![FilePreview::failed(&shown, io_cause(&error))])?;
+        let format = FilePreview::recognise(&shown, &file, format)?;
+        Ok(Self { file, format })
     }
+}
 
-    /// The file to send; none without a recognised format.
-    fn upload(&mut self) -> io::Result<Option<UploadFile>> {
-        let is_known = self.previews.iter().any(|file| file.format.is_some());
-        let file = self.file.take().filter(|_| is_known);
-        file.map(UploadFile::new).transpose()
-    }
+/// The name of a file without folders; standard input has none.
+fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name().filter(|_| path != Path::new("-"))?;
+    Some(name.to_string_lossy().into_owned())
 }
 
 /// The files so far.
@@ -180,22 +162,21 @@ impl ImportRuns {
         &mut self,
         client: &Client,
         new: &NewImport,
-        mut file: PreviewedFile,
+        path: &Path,
     ) -> anyhow::Result<Vec<StoredFile>> {
-        let Some(upload) = file.upload()? else {
-            return Ok(file.previews.into_iter().map(StoredFile::unsent).collect());
+        let ResultFile { file, format } = match ResultFile::open(path, new.format.as_deref()) {
+            Ok(file) => file,
+            Err(unknown) => return Ok(unknown.into_iter().map(StoredFile::unsent).collect()),
         };
+        let upload = UploadFile::new(file)?;
         let new = NewImport {
-            file_name: file.name,
+            file_name: name_of(path),
             ..new.clone()
         };
+        let refused = |why: &str| vec![StoredFile::refused(path, format, why)];
         let import = match import(client, &new, &upload).await {
             Ok(import) => import,
-            Err(error) if is_about_file(&error) => {
-                let why = error.to_string();
-                let unsent = |preview| StoredFile::refused(preview, &why);
-                return Ok(file.previews.into_iter().map(unsent).collect());
-            }
+            Err(error) if is_about_file(&error) => return Ok(refused(&error.to_string())),
             Err(error) if error.kind == ErrorKind::NotOffered => {
                 return Err(CliError::new(error, OTHER_WAYS).into());
             }
@@ -203,10 +184,9 @@ impl ImportRuns {
         };
         if import.state != ImportState::Finished {
             self.is_unfinished = true;
-            let unsent = |preview| StoredFile::refused(preview, &import.message);
-            return Ok(file.previews.into_iter().map(unsent).collect());
+            return Ok(refused(&import.message));
         }
-        Ok(StoredFile::of_import(file.previews, &import))
+        Ok(StoredFile::of_import(path, format, &import))
     }
 
     /// The findings that match the query.
@@ -257,6 +237,7 @@ async fn import(
     upload: &UploadFile,
 ) -> scandeck_client::ClientResult<FileImport> {
     let mut line = ProgressLine::default();
+    let name = new.file_name.as_deref().unwrap_or("standard input");
     let begun = {
         let mut sending = Box::pin(client.create_import(new, upload));
         loop {
@@ -264,7 +245,7 @@ async fn import(
                 result = &mut sending => break result,
                 () = tokio::time::sleep(PROGRESS) => {
                     let [sent, all] = [upload.sent(), upload.length()].map(|bytes| bytes >> 20);
-                    line.write(&format!("sending: {sent} of {all} MB"));
+                    line.write(&format!("{name}: {sent} of {all} MB sent"));
                 }
             }
         }
@@ -272,7 +253,7 @@ async fn import(
     line.clear();
     let begun = begun?;
     if !begun.has_ended() {
-        line.write("the service reads the file");
+        line.write(&format!("{name}: the service reads the file"));
     }
     let ended = client.ended_import(begun).await;
     line.clear();

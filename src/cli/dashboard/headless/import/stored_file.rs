@@ -1,12 +1,16 @@
-//! A file of the command line with what the service stored of it: merged with the preview, printed.
+//! A file of the command line with what the service read and stored of it, for lines and JSON.
+
+use std::path::Path;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::changes::ImportChanges;
 use crate::cli::dashboard::headless::HeadlessSession;
-use scandeck_import::{FilePreview, SkippedEntries};
-use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan};
+use crate::cli::import::contents;
+use crate::cli::stdio;
+use scandeck_import::{FilePreview, ImportFormat, SkippedEntries};
+use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan, SkippedResults};
 use scandeck_wire::contract::{ImportId, Risk};
 use scandeck_wire::text::plural;
 
@@ -29,9 +33,6 @@ pub struct StoredFile {
     /// Of the scans of targets that were there before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ImportChanges>,
-    /// Results that only the service skipped.
-    #[serde(skip)]
-    skipped_there: Vec<SkippedEntries>,
     /// With `--fail-on`: the findings that match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matched: Option<Vec<Value>>,
@@ -45,55 +46,39 @@ impl StoredFile {
             is_repeated: false,
             scans: Vec::new(),
             changes: Vec::new(),
-            skipped_there: Vec::new(),
             matched: None,
         }
     }
 
-    pub fn refused(preview: FilePreview, why: &str) -> Self {
-        let error = match &preview.error {
-            None => format!("not stored: {why}"),
-            Some(error) => format!("{error}; not stored: {why}"),
-        };
+    /// A file that the service did not store.
+    pub fn refused(path: &Path, format: &ImportFormat, why: &str) -> Self {
+        let shown = path.display().to_string();
         Self::unsent(FilePreview {
-            error: Some(error),
-            ..preview
+            format: Some(format.name.to_owned()),
+            ..FilePreview::failed(&shown, format!("not stored: {why}"))
         })
     }
 
     /// The files of an import, in the order of the archive.
-    pub fn of_import(previews: Vec<FilePreview>, import: &FileImport) -> Vec<Self> {
-        let is_repeated = import.same_as.is_some();
-        let pair = |(at, shown): (usize, FilePreview)| {
-            let unknown = ImportedFile::default();
-            let imported = import.files.get(at).unwrap_or(&unknown);
-            let (reasons, had_findings) = (shown.skipped.clone(), shown.findings > 0);
-            let mut preview = match import.files.get(at) {
-                Some(imported) => stored(shown, imported),
-                None => shown,
-            };
-            let is_new = |skipped: &&SkippedEntries| {
-                let mut known = reasons.iter();
-                !known.any(|known| known.reason == skipped.reason)
-            };
-            let skipped_there = preview.skipped.iter().filter(is_new).cloned().collect();
-            if imported.scans.is_empty() && had_findings && !is_repeated {
-                let why = import.message.to_string();
-                let why = Some(why).filter(|why| !why.is_empty());
-                let why = why.unwrap_or_else(|| "every result was skipped".to_owned());
-                preview.error = preview.error.or(Some(why));
-            }
-            Self {
-                scans: imported.scans.clone(),
-                changes: Vec::new(),
-                preview,
-                import_id: Some(import.id),
-                is_repeated,
-                skipped_there,
-                matched: None,
-            }
+    pub fn of_import(path: &Path, format: &ImportFormat, import: &FileImport) -> Vec<Self> {
+        let shown = path.display().to_string();
+        let of_file = |imported: &ImportedFile| Self {
+            preview: preview_of(&shown, import, imported),
+            import_id: Some(import.id),
+            is_repeated: import.same_as.is_some(),
+            scans: imported.scans.clone(),
+            changes: Vec::new(),
+            matched: None,
         };
-        previews.into_iter().enumerate().map(pair).collect()
+        if !import.files.is_empty() {
+            return import.files.iter().map(of_file).collect();
+        }
+        // Of an earlier import that was deleted meanwhile.
+        vec![of_file(&ImportedFile {
+            file: import.file_name.clone(),
+            format: Some(format.name.into()),
+            ..ImportedFile::default()
+        })]
     }
 
     /// The new scans of targets that were there before.
@@ -108,25 +93,24 @@ impl StoredFile {
         changes.try_for_each(|one| session.out.line(&one.words()))
     }
 
-    /// Prints what the service stored.
+    /// Prints what the file contains, and what the service stored.
     pub fn print(&self, session: &HeadlessSession) -> anyhow::Result<()> {
-        let out = session.out;
-        let Some(id) = self.import_id else {
-            let refusal = self
-                .preview
-                .error
-                .as_deref()
-                .filter(|_| self.preview.format.is_some());
-            return refusal.map_or(Ok(()), |why| out.line(&format!("  {why}")));
-        };
-        for SkippedEntries { reason, count } in &self.skipped_there {
-            let results = plural(usize::try_from(*count).unwrap_or(usize::MAX), "result");
-            out.line(&format!("  skipped   {results}: {reason}"))?;
+        let (out, preview) = (session.out, &self.preview);
+        let error = preview.error.as_deref();
+        if preview.format.is_none() {
+            return stdio::print(contents(preview).as_bytes());
         }
-        if let Some(why) = self.preview.error.as_deref()
-            && self.scans.is_empty()
-        {
-            return out.line(&format!("  not stored: {why}"));
+        let Some(id) = self.import_id else {
+            out.line(&preview.file)?;
+            return error.map_or(Ok(()), |why| out.line(&format!("  {why}")));
+        };
+        stdio::print(contents(preview).as_bytes())?;
+        match error {
+            Some(why) if self.scans.is_empty() => {
+                return out.line(&format!("  not stored: {why}"));
+            }
+            Some(damage) => out.line(&format!("  incomplete: {damage}"))?,
+            None => {}
         }
         if self.scans.is_empty() && !self.is_repeated {
             return out.line(NOTHING_TO_STORE);
@@ -158,21 +142,169 @@ impl StoredFile {
     }
 }
 
-/// The preview with the numbers of the service, which skips results without a target.
-fn stored(preview: FilePreview, imported: &ImportedFile) -> FilePreview {
+/// What the service read of a file, with the reason why nothing of it is stored.
+fn preview_of(path: &str, import: &FileImport, imported: &ImportedFile) -> FilePreview {
     let number = |count: i64| u64::try_from(count).unwrap_or(0);
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let risks = Risk::DOWN.into_iter().map(Risk::as_str);
     let counts = risks.filter_map(|risk| Some((risk, number(*imported.by_risk.get(risk)?))));
     let skipped = imported.skipped.iter().map(|skipped| SkippedEntries {
         reason: skipped.reason.to_string(),
         count: number(skipped.count),
     });
-    let error = imported.error.as_ref().map(ToString::to_string);
+    let scans = imported.scans.iter();
+    let mut targets: Vec<String> = scans.map(|scan| scan.target_name.to_string()).collect();
+    targets.sort_unstable();
+    let damage = imported.error.as_deref().map(str::to_owned);
     FilePreview {
+        file: shown_name(path, import, imported),
+        format: imported.format.as_deref().map(str::to_owned),
+        tool: some(&imported.tool),
+        version: some(&imported.version),
+        targets,
         findings: number(imported.findings),
         by_risk: counts.collect(),
         skipped: skipped.collect(),
-        error: preview.error.or(error),
-        ..preview
+        error: damage.or_else(|| without_target(import, imported)),
+    }
+}
+
+/// The path that the user named, with the name in the archive.
+fn shown_name(path: &str, import: &FileImport, imported: &ImportedFile) -> String {
+    let member = imported.file.strip_prefix(&*import.file_name);
+    let member = member.unwrap_or(&imported.file);
+    let member = member.strip_prefix(": ").unwrap_or(member);
+    match member.is_empty() {
+        true => path.to_owned(),
+        false => format!("{path}: {member}"),
+    }
+}
+
+/// Why a file with results became no scan, if no target was named for them.
+fn without_target(import: &FileImport, imported: &ImportedFile) -> Option<String> {
+    let is_unstored = imported.scans.is_empty() && import.same_as.is_none();
+    let mut skipped = imported.skipped.iter();
+    let is_skipped = is_unstored && skipped.any(SkippedResults::lacks_target);
+    is_skipped.then(|| match import.message.is_empty() {
+        true => "every result was skipped".to_owned(),
+        false => import.message.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format() -> &'static ImportFormat {
+        FilePreview::recognise("a.jsonl", &b""[..], Some("nuclei")).unwrap()
+    }
+
+    fn stored(import: &FileImport) -> Vec<StoredFile> {
+        StoredFile::of_import(Path::new("results/a.zip"), format(), import)
+    }
+
+    fn scan(target_name: &str) -> ImportedScan {
+        ImportedScan {
+            target_name: target_name.into(),
+            findings: 2,
+            ..ImportedScan::default()
+        }
+    }
+
+    #[test]
+    fn file_has_the_contents_that_the_service_read() {
+        let file = ImportedFile {
+            file: "a.zip: b.json".into(),
+            format: Some("zap".into()),
+            tool: "ZAP".into(),
+            targets: 2,
+            findings: 4,
+            by_risk: [("high".to_owned(), 1), ("info".to_owned(), 3)].into(),
+            error: Some("cut".into()),
+            scans: vec![scan("b.test"), scan("a.test")],
+            ..ImportedFile::default()
+        };
+        let unknown = ImportedFile {
+            file: "a.zip: c.txt".into(),
+            error: Some("not recognised".into()),
+            ..ImportedFile::default()
+        };
+        let import = FileImport {
+            file_name: "a.zip".into(),
+            files: vec![file, unknown],
+            ..FileImport::default()
+        };
+        let files = stored(&import);
+        let expected = FilePreview {
+            file: "results/a.zip: b.json".to_owned(),
+            format: Some("zap".to_owned()),
+            tool: Some("ZAP".to_owned()),
+            targets: vec!["a.test".to_owned(), "b.test".to_owned()],
+            findings: 4,
+            by_risk: [("high", 1), ("info", 3)].into(),
+            error: Some("cut".to_owned()),
+            ..FilePreview::default()
+        };
+        assert_eq!(files[0].preview, expected);
+        let unread = FilePreview::failed("results/a.zip: c.txt", "not recognised".to_owned());
+        assert_eq!(files[1].preview, unread);
+    }
+
+    #[test]
+    fn name_in_an_archive_follows_the_path() {
+        let name = |sent: &str, file: &str| {
+            let import = FileImport {
+                file_name: sent.into(),
+                ..FileImport::default()
+            };
+            let imported = ImportedFile {
+                file: file.into(),
+                ..ImportedFile::default()
+            };
+            shown_name("results/a.zip", &import, &imported)
+        };
+        assert_eq!(name("a.zip", "a.zip"), "results/a.zip");
+        assert_eq!(name("a.zip", "a.zip: b: c"), "results/a.zip: b: c");
+        assert_eq!(name("", "b.json"), "results/a.zip: b.json");
+        assert_eq!(name("", ""), "results/a.zip");
+    }
+
+    #[test]
+    fn results_without_a_target_are_an_error_unless_the_file_is_stored() {
+        let skipped = |reason: &str| ImportedFile {
+            skipped: vec![SkippedResults {
+                reason: reason.into(),
+                count: 1,
+            }],
+            ..ImportedFile::default()
+        };
+        let import = FileImport {
+            files: vec![skipped(SkippedResults::NO_TARGET), skipped("did not match")],
+            ..FileImport::default()
+        };
+        let why = |import: &FileImport| -> Vec<Option<String>> {
+            let files = stored(import).into_iter();
+            files.map(|file| file.preview.error).collect()
+        };
+        let skipped_all = Some("every result was skipped".to_owned());
+        assert_eq!(why(&import), [skipped_all, None]);
+        let repeated = FileImport {
+            same_as: Some(ImportId(3)),
+            ..import
+        };
+        assert_eq!(why(&repeated), [None, None]);
+    }
+
+    #[test]
+    fn repeated_file_without_its_import_has_its_format() {
+        let repeated = FileImport {
+            same_as: Some(ImportId(3)),
+            ..FileImport::default()
+        };
+        let files = stored(&repeated);
+        assert_eq!(files.len(), 1);
+        assert!(files[0].is_repeated && files[0].scans.is_empty());
+        assert_eq!(files[0].preview.file, "results/a.zip");
+        assert_eq!(files[0].preview.format.as_deref(), Some("nuclei"));
     }
 }
