@@ -225,7 +225,8 @@ impl MonthDrop {
         sql(format!(
             "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
              FROM unnest($1, $2, $3) AS dropped (logger, requests, bytes)
-             WHERE loggers.id = logger AND EXISTS (SELECT 1 FROM {table} WHERE logger_id = loggers.id)"
+             WHERE loggers.id = logger
+                AND (SELECT min(id) FROM {table} WHERE logger_id = loggers.id) IS NOT NULL"
         ))
         .bind(SqlValue::Ids(loggers))
         .bind(SqlValue::Ids(requests))
