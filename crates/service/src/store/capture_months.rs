@@ -62,8 +62,8 @@ impl CaptureMonth {
     /// The month of a table; `None` for other tables.
     pub(super) fn of_table(name: &str) -> Option<Self> {
         let (year, month) = name.strip_prefix("captures_")?.split_once('_')?;
-        let first_day = Date::new(year.parse().ok()?, month.parse().ok()?, 1);
-        first_day.ok().map(|first_day| Self { first_day })
+        let first_day = Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?;
+        Some(Self { first_day })
     }
 }
 

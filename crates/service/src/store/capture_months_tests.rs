@@ -24,8 +24,8 @@ async fn record_in_months(store: &Store, logger: LoggerId, times: &[&str]) {
 }
 
 async fn version(store: &Store, workspace: WorkspaceId) -> i64 {
-    let version = store.list_version(ListNoun::Loggers, Some(workspace));
-    version.await.unwrap()
+    let read = store.list_version(ListNoun::Loggers, Some(workspace));
+    read.await.unwrap()
 }
 
 #[tokio::test]
