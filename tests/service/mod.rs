@@ -6,6 +6,7 @@
 mod access;
 mod backup;
 mod callbacks;
+mod capture_months;
 mod clock;
 mod commands;
 mod database;

@@ -107,6 +107,8 @@ pub struct Settings {
     pub logger_quota: i64,
     /// Days that one logger records before it responds with 410.
     pub logger_days: i64,
+    /// Past months whose captures are kept, besides the current month; `None` keeps all.
+    pub capture_months: Option<u16>,
     /// Selects the current workspace.
     pub current_workspace: Option<WorkspaceId>,
     /// Stops the service after this time without a scan, a recording logger or a client.
@@ -154,6 +156,7 @@ impl Settings {
             logger_bytes: 64 * 1024 * 1024,
             logger_quota: 10_000,
             logger_days: 30,
+            capture_months: None,
             current_workspace: None,
             idle_exit: None,
             trust_anchors: Vec::new(),

@@ -100,6 +100,10 @@ pub struct ServeArgs {
     /// Maximum size of the requests that a logger records, with headers and bodies
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864, value_parser = at_least_one::<i64>)]
     logger_bytes: i64,
+    /// Past months whose requests to loggers are kept, besides the current month; those of earlier
+    /// months are deleted [default: all are kept]
+    #[arg(long, value_name = "N", value_parser = |text: &str| number_in(1..=1200_u16, text))]
+    capture_months: Option<u16>,
     /// Maximum number of loggers; keys with the role `triage` add none beyond half of it
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one::<usize>)]
     max_loggers: usize,
@@ -189,6 +193,7 @@ impl ServeArgs {
             logger_quota: self.logger_quota,
             logger_days: self.logger_days,
             logger_bytes: self.logger_bytes,
+            capture_months: self.capture_months,
             wrong_keys: self.wrong_keys,
             key_quotas: KeyQuotas {
                 triage: self.triage_quota,
@@ -380,6 +385,7 @@ mod tests {
             "--scans-at-once 0",
             "--logger-url oob.example",
             "--logger-days 0",
+            "--capture-months 0",
             "--role scanner",
         ] {
             assert!(

@@ -5,6 +5,7 @@
 //!   store (queue) ─► report_maker ─► store
 //!   store (queue) ─► importer ─► store
 //!   schedules ─► store (queue)
+//!   capture_months: tables for the captures of coming months, and the end of old captures
 //!   claims: the beat of this node, and the scans that were stopped
 //!   key_windows: the limits of a key that uses several nodes
 //!   lanes: the rate of a host that several nodes scan
@@ -16,6 +17,7 @@
 //! ```
 
 pub mod callbacks;
+pub mod capture_months;
 pub mod claims;
 pub mod importer;
 pub mod key_windows;

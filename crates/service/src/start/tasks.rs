@@ -1,7 +1,7 @@
 //! The tasks of a running service.
 //!
 //! ```text
-//!   every node         listeners, beat, purges that a stop interrupted
+//!   every node         listeners, beat, purges that a stop interrupted, months of captures
 //!   role worker        scans, reports, imports, schedules, callbacks
 //!   PostgreSQL         what nodes share: scope, rates of hosts, limits of keys
 //! ```
@@ -28,6 +28,7 @@ use crate::net::connections;
 use crate::net::connections::{AcceptedConnection, ConnectionLimits, FailedHandshake, ListenerTls};
 use crate::net::descriptors::DescriptorShares;
 use crate::runs::callbacks;
+use crate::runs::capture_months::keep_months;
 use crate::runs::claims;
 use crate::runs::importer;
 use crate::runs::key_windows::share_key_windows;
@@ -79,6 +80,7 @@ pub(super) fn spawn_tasks(
     tracker.spawn(claims::keep_lease(app.clone(), stop.clone()));
     tracker.spawn(claims::watch_places(app.clone(), stop.clone()));
     tracker.spawn(continue_purges(app.store.clone(), stop.clone()));
+    tracker.spawn(keep_months(app.clone(), stop.clone()));
     tracker.close();
     tracker
 }

@@ -16,6 +16,12 @@ use super::sql::{SqlRow, SqlValue, sql};
 use super::{Store, StoreResult, WriteTransaction, stamp, text};
 use scandeck_wire::contract::{Capture, CaptureId, LoggerId, Shared};
 
+/// The bytes of a capture that count for the quota of its logger; those of [`CaptureToAdd`].
+pub(super) const CAPTURE_BYTES: &str =
+    "octet_length(body) + octet_length(ip_address) + octet_length(method)
+    + octet_length(path) + octet_length(query) + octet_length(http_version)
+    + octet_length(headers) + coalesce(octet_length(raw), 0)";
+
 /// The limits of one logger.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggerQuota {
@@ -310,14 +316,11 @@ impl Store {
         if lock_loggers(&mut change, &[id.0]).await?.is_empty() {
             return Ok(false);
         }
-        // The size of a capture is that of [`CaptureToAdd`].
-        sql(
+        sql(format!(
             "UPDATE loggers SET (num_requests, body_bytes) = (
-                SELECT count(*), coalesce(sum(octet_length(body) + octet_length(ip_address) + octet_length(method)
-                    + octet_length(path) + octet_length(query) + octet_length(http_version)
-                    + octet_length(headers) + coalesce(octet_length(raw), 0)), 0)
-                FROM captures WHERE logger_id = $1) WHERE id = $1",
-        )
+                SELECT count(*), coalesce(sum({CAPTURE_BYTES}), 0)
+                FROM captures WHERE logger_id = $1) WHERE id = $1"
+        ))
         .bind(id.0)
         .execute(&mut change)
         .await?;

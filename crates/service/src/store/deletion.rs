@@ -256,6 +256,13 @@ impl Store {
         let postgres = format!(
             "DELETE FROM {table} WHERE {row} = ANY(ARRAY(SELECT {row} FROM {table} WHERE {condition} LIMIT ${limit}))"
         );
+        self.run_in_batches(&[bind(per_engine(sqlite, postgres))])
+            .await
+    }
+
+    /// Runs statements in a transaction for each batch, with its number of rows as their last
+    /// parameter. The last statement deletes the rows; returns how many it deleted.
+    pub(super) async fn run_in_batches(&self, statements: &[Statement]) -> StoreResult<u64> {
         let batch_time = if self.is_file() {
             FILE_TIME
         } else {
@@ -264,12 +271,14 @@ impl Store {
         let (mut rows, mut all) = (FIRST_ROWS, 0);
         let mut seen = self.commits();
         loop {
-            let delete = bind(per_engine(sqlite.clone(), postgres.clone()));
             let mut change = self.change_with(Durability::WithNext).await?;
             let others_write = self.commits() != seen;
             // Without the wait for other writes.
             let start = Instant::now();
-            let deleted = delete.bind(rows).execute(&mut change).await?;
+            let mut deleted = 0;
+            for statement in statements {
+                deleted = statement.clone().bind(rows).execute(&mut change).await?;
+            }
             let took = start.elapsed();
             if deleted > 0 {
                 change.commit().await?;

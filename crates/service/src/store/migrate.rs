@@ -8,6 +8,7 @@
 //! The last key is a row of `settings`, so an interrupted copy continues. Claims and versions are
 //! not copied: claims end with their process, and versions are those of one database.
 
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::sql::{SqlRow, SqlValue, sql};
@@ -478,7 +479,7 @@ async fn begin(source: &Store, target: &Store) -> Result<(), CopyError> {
     if is_used {
         return Err(CopyError::NotEmpty);
     }
-    keep_months(source, target).await?;
+    add_months(source, target).await?;
     let mut change = target.change().await?;
     for statement in ["DELETE FROM workspaces", "DELETE FROM wordlists"] {
         sql(statement).execute(&mut change).await?;
@@ -487,20 +488,17 @@ async fn begin(source: &Store, target: &Store) -> Result<(), CopyError> {
     Ok(change.commit().await?)
 }
 
-/// Adds the tables for the months of the captures, the latest first: a call drops empty tables of
-/// earlier months.
-async fn keep_months(source: &Store, target: &Store) -> StoreResult<()> {
+/// Adds the tables for the months of the captures.
+async fn add_months(source: &Store, target: &Store) -> StoreResult<()> {
     let times: Vec<i64> = sql("SELECT max(received_at) FROM captures
-            GROUP BY strftime('%Y-%m', received_at / 1000, 'unixepoch') ORDER BY 1 DESC")
+            GROUP BY strftime('%Y-%m', received_at / 1000, 'unixepoch')")
     .all(source.read())
     .await?;
     for time in times {
-        let mut change = target.change().await?;
-        sql("SELECT keep_months($1)")
-            .bind(time)
-            .execute(&mut change)
-            .await?;
-        change.commit().await?;
+        // Captures of other times need no month.
+        if let Ok(at) = Timestamp::from_millisecond(time) {
+            target.add_months(at).await?;
+        }
     }
     Ok(())
 }

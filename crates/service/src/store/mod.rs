@@ -17,6 +17,9 @@
 //! Several processes may share the file: what two of them must agree on is a row, and a claim of a
 //! row ends with its process ([`nodes`]).
 
+pub mod capture_months;
+#[cfg(test)]
+mod capture_months_tests;
 pub mod captures;
 mod checkpoint;
 mod deletion;
@@ -52,7 +55,7 @@ pub mod workspaces;
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
@@ -107,8 +110,6 @@ struct SqliteEngine {
 struct PostgresEngine {
     read: PostgresPool,
     write: PostgresPool,
-    /// The day, since 1970, on which the tables of captures were last checked.
-    months_kept: Arc<AtomicI64>,
     /// The schema of the program; that of the database may be newer.
     schema: i64,
 }

@@ -8,13 +8,15 @@ use jiff::Timestamp;
 use serde_json::json;
 use url::Url;
 
+use super::captures::{LoggerQuota, NewCapture};
 use super::jobs::{Claim, QueuePoll};
+use super::loggers::AddedLogger;
 use super::scans::{ScanTarget, ScanToAdd};
 use super::sql::sql;
 use super::targets::{AddedTarget, TargetToAdd};
 use super::{DatabaseAddress, Store};
 use crate::engine::NewFinding;
-use scandeck_wire::contract::{RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
+use scandeck_wire::contract::{LoggerId, RedirectLevel, ScanId, TargetId, TargetType, WorkspaceId};
 
 /// Two nodes on one database, each with a directory of its own below `dir`.
 pub async fn two_nodes(dir: &Path) -> (Store, Store) {
@@ -100,6 +102,58 @@ pub async fn add_target(store: &Store, workspace: WorkspaceId, name: &str) -> Ta
         AddedTarget::New(id) => id,
         refused => panic!("{refused:?}"),
     }
+}
+
+pub async fn add_logger(store: &Store, label: &str) -> LoggerId {
+    let added = store.add_logger(WorkspaceId(1), label, label, Timestamp::UNIX_EPOCH);
+    match added.await.unwrap() {
+        AddedLogger::New(id) => id,
+        refused => panic!("{refused:?}"),
+    }
+}
+
+/// Records a capture at each of these times.
+pub async fn record_at(store: &Store, logger: LoggerId, times: &[&str]) {
+    let quota = LoggerQuota {
+        requests: 100_000,
+        bytes: 1 << 30,
+    };
+    let captures: Vec<NewCapture> = times.iter().map(|at| capture_at(logger, at)).collect();
+    let batch: Vec<&NewCapture> = captures.iter().collect();
+    let recorded = store.record_captures(&batch, quota).await.unwrap();
+    assert_eq!(recorded, vec![true; times.len()]);
+}
+
+fn capture_at(logger: LoggerId, at: &str) -> NewCapture {
+    let received: Timestamp = at.parse().unwrap();
+    NewCapture {
+        logger,
+        received_at: received.as_millisecond(),
+        ip_address: "127.0.0.1".into(),
+        remote_port: 9,
+        method: "GET".into(),
+        path: "/é".into(),
+        query: String::new(),
+        http_version: "HTTP/1.1".into(),
+        headers: vec!["Host: a".into()],
+        body: at.as_bytes().to_vec(),
+        raw: Some(b"raw".to_vec()),
+        problems: Vec::new(),
+    }
+}
+
+/// Checks that a logger has these captures, and counts them.
+pub async fn assert_captures(store: &Store, logger: LoggerId, ids: &[i64]) {
+    let sizes = store.capture_sizes(logger, 0).await.unwrap();
+    let listed: Vec<i64> = sizes.iter().map(|(id, _)| *id).collect();
+    assert_eq!(listed, ids);
+    let counted = store.logger(logger).await.unwrap().unwrap();
+    assert!(store.recount_captures(logger).await.unwrap());
+    let expected = store.logger(logger).await.unwrap().unwrap();
+    assert_eq!(
+        (counted.num_requests, counted.stored_bytes),
+        (expected.num_requests, expected.stored_bytes)
+    );
 }
 
 /// A scan, without credentials, of a new target.

@@ -118,7 +118,6 @@ pub async fn make_reports(app: App, stop: CancellationToken) {
 
 async fn make_all(app: &App, stop: &CancellationToken) -> Result<(), DatabaseError> {
     app.store.purge_reports(app.now()).await?;
-    app.store.keep_months(app.now()).await?;
     while let Some(report) = app.store.claim_report().await? {
         if stop.is_cancelled() {
             break;

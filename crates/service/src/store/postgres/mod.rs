@@ -15,6 +15,7 @@
 
 pub(super) mod listen;
 mod migrations;
+mod months;
 pub(super) mod open;
 #[cfg(test)]
 mod rolling_tests;
@@ -61,13 +62,15 @@ pub(super) enum TransactionKind {
     SharedWrite,
     /// Of one row: it waits for no other write of the service.
     RowWrite,
+    /// Of the tables of captures: it reads beside all writes, and then waits for them ([`months`]).
+    Months,
 }
 
 impl TransactionKind {
     /// The longest time of a statement on the server.
     fn limit(self) -> Duration {
         match self {
-            Self::Read | Self::Snapshot => Duration::from_secs(10),
+            Self::Read | Self::Snapshot | Self::Months => Duration::from_secs(10),
             Self::Write(_) | Self::SharedWrite | Self::RowWrite => Duration::from_secs(5),
         }
     }
@@ -76,7 +79,7 @@ impl TransactionKind {
     /// waiting for its lock: a node that was suspended or cut off keeps no other from its beat.
     fn idle_limit(self) -> Duration {
         match self {
-            Self::Read | Self::Snapshot => Duration::from_secs(10),
+            Self::Read | Self::Snapshot | Self::Months => Duration::from_secs(10),
             Self::Write(_) | Self::SharedWrite | Self::RowWrite => {
                 LOCK_LIMIT - Duration::from_secs(1)
             }
@@ -89,7 +92,7 @@ impl TransactionKind {
             _ => "READ COMMITTED",
         };
         let rest = match self {
-            Self::Read | Self::Snapshot | Self::RowWrite => String::new(),
+            Self::Read | Self::Snapshot | Self::RowWrite | Self::Months => String::new(),
             Self::Write(Durability::AtOnce) => {
                 format!("; SELECT pg_advisory_xact_lock({WRITE_LOCK})")
             }
@@ -112,7 +115,7 @@ impl TransactionKind {
         match self {
             // No list of clients shows the row.
             Self::Read | Self::Snapshot | Self::RowWrite => "COMMIT",
-            Self::Write(_) | Self::SharedWrite => "SELECT write_versions(); COMMIT",
+            Self::Write(_) | Self::SharedWrite | Self::Months => "SELECT write_versions(); COMMIT",
         }
     }
 }

@@ -14,8 +14,6 @@ use std::fmt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context, anyhow, ensure};
 use jiff::Timestamp;
@@ -27,10 +25,7 @@ use url::{Host, Url};
 use super::migrations::{MIGRATIONS, OlderNodes, PostgresMigration, PostgresSchema, migrate};
 use super::{CONNECT_LIMIT, PostgresPool};
 use crate::errors::StartError;
-use crate::store::sql::sql;
-use crate::store::{
-    OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine, StoreResult, millis,
-};
+use crate::store::{DatabaseError, OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine};
 use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 use scandeck_wire::login::name_in_password_file;
 
@@ -341,12 +336,10 @@ impl Store {
             return Err(address.newer(found, known));
         }
         let store = Self::of_postgres(address, node, known);
-        store
-            .keep_months(Timestamp::now())
-            .await
-            .map_err(StartError::Store)?;
+        let added = store.add_months(Timestamp::now()).await;
         let notes = schema_note(address, found.number, known)
             .into_iter()
+            .chain(added.err().map(months_note))
             .collect();
         Ok(OpenedStore { store, notes })
     }
@@ -383,32 +376,18 @@ impl Store {
         let engine = PostgresEngine {
             read: PostgresPool::new(address.options.clone()),
             write: PostgresPool::new(address.options.clone()),
-            months_kept: Arc::new(AtomicI64::new(i64::MIN)),
             schema: schema as i64,
         };
         Self::new(StoreEngine::Postgres(engine), node)
     }
+}
 
-    /// Once a day, adds the tables of captures for this month and the next one, and drops empty ones
-    /// of earlier months. SQLite has one table.
-    pub async fn keep_months(&self, now: Timestamp) -> StoreResult<()> {
-        const DAY: i64 = 86_400_000;
-        let StoreEngine::Postgres(engine) = &self.engine else {
-            return Ok(());
-        };
-        let day = millis(now).div_euclid(DAY);
-        if engine.months_kept.load(Ordering::Relaxed) == day {
-            return Ok(());
-        }
-        let mut change = self.change().await?;
-        sql("SELECT keep_months($1)")
-            .bind(millis(now))
-            .execute(&mut change)
-            .await?;
-        change.commit().await?;
-        engine.months_kept.store(day, Ordering::Relaxed);
-        Ok(())
-    }
+/// A notice for the log when the tables of captures could not be added.
+fn months_note(error: DatabaseError) -> String {
+    format!(
+        "no table for the captures of this month or the next one was added: {error}; captures are recorded nevertheless, \
+         and the service tries again each hour. If a backup or another long transaction uses the database, wait for its end"
+    )
 }
 
 /// A notice for the log when a database had another schema than this program.
