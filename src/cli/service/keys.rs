@@ -15,6 +15,9 @@ use scandeck_wire::login::login;
 use scandeck_wire::sqlite::is_present;
 use scandeck_wire::text;
 
+/// Blanks after the name of a key.
+const GAP: usize = 2;
+
 #[derive(Subcommand, Clone, Debug)]
 pub enum KeysCommand {
     /// Add an API key of the local service and print it; it cannot be shown again
@@ -104,9 +107,10 @@ async fn list(directory: &DataDirArg) -> anyhow::Result<()> {
         true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
         false => {}
     }
-    let width = keys.iter().map(|key| key.name.len()).max();
-    let lines = keys.iter().map(|key| line(key, width.unwrap_or_default()));
-    stdio::print(lines.collect::<String>().as_bytes())
+    let widest = keys.iter().map(|key| key.name.len()).max();
+    let width = widest.unwrap_or_default();
+    let lines: String = keys.iter().map(|key| line(key, width)).collect();
+    stdio::print_lines(&lines, width + GAP)
 }
 
 async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {

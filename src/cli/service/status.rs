@@ -8,6 +8,9 @@ use scandeck_service::{Activity, DataDir, Holder, ServiceInfo, activity};
 use scandeck_wire::contract::node::{NodeState, with_unique_names};
 use scandeck_wire::text::{clean, plural};
 
+/// Columns of a label.
+const LABEL: usize = 11;
+
 /// Prints the state of the service.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
             summary(&dir, &info, &activity(&dir, info.logger_days).await?)
         }
     };
-    stdio::print(text.as_bytes())?;
+    stdio::print_lines(&text, LABEL)?;
     Ok(ExitCode::SUCCESS)
 }
 
