@@ -115,7 +115,12 @@ async fn list(directory: &DataDirArg) -> anyhow::Result<()> {
 
 async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
     let dir = directory.required()?;
-    if !(dir.has_database()? && revoke_key(&dir, name).await?) {
+    let keys = match dir.has_database()? {
+        true => list_keys(&dir).await?,
+        false => Vec::new(),
+    };
+    let key = keys.into_iter().find(|key| key.name == name);
+    if key.is_none() || !revoke_key(&dir, name).await? {
         bail!(
             "key `{}` not found; `scandeck keys list` shows all keys",
             text::clean(name)
@@ -123,6 +128,11 @@ async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
     }
     audit(&dir, "keys revoke", name);
     note!("key `{name}` in {} revoked", dir.path().display());
+    if let Some(place) = key.and_then(|key| key.place) {
+        note!(
+            "a worker with this key stops within two seconds; other workers of {place} take its scans over"
+        );
+    }
     Ok(())
 }
 
