@@ -7,6 +7,9 @@ use std::io::{ErrorKind, Write, stdout};
 
 use anyhow::Context;
 use rustix::fs::{FileType, fstat, fsync};
+use rustix::termios::tcgetwinsize;
+
+use scandeck_wire::text::wrap_words;
 
 const NOT_WRITTEN: &str = "standard output not written";
 
@@ -20,6 +23,32 @@ pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.context(NOT_WRITTEN),
     }
+}
+
+/// Writes lines for people: a terminal gets them broken between words, and continued after `hang`
+/// columns; a file or a pipe gets them as they are.
+///
+/// # Errors
+/// Those of [`print`].
+pub fn print_lines(lines: &str, hang: usize) -> anyhow::Result<()> {
+    match columns() {
+        Some(columns) => print(laid_out(lines, hang, columns).as_bytes()),
+        None => print(lines.as_bytes()),
+    }
+}
+
+/// The lines in at most so many columns.
+pub fn laid_out(lines: &str, hang: usize, columns: usize) -> String {
+    let parts = lines
+        .lines()
+        .flat_map(|line| wrap_words(line, columns, hang.min(columns / 2)));
+    parts.map(|part| part + "\n").collect()
+}
+
+/// Columns of the terminal, if standard output is one.
+fn columns() -> Option<usize> {
+    let size = tcgetwinsize(stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Writes a redirected standard output to disk: some file systems report a full disk only then.

@@ -209,6 +209,11 @@ async fn imported_bundle_lists_decided_findings_without_the_service() {
     elsewhere(&cli, other.path(), &["unbundle", "cut.bundle"])
         .await
         .refused(1, "file is incomplete");
+    let changed = bundle.replacen("\"who\":\"", "\"who\":\"x", 1);
+    std::fs::write(cli.home.path().join("changed.bundle"), changed).unwrap();
+    elsewhere(&cli, other.path(), &["unbundle", "changed.bundle"])
+        .await
+        .refused(1, "file was damaged or changed");
     assert_eq!(
         elsewhere(&cli, other.path(), &["triage", "export"])
             .await

@@ -449,6 +449,14 @@ fn changes_of_keys_and_backups_name_the_directory() {
             format!("key `ci` with the role scan added to {data};"),
         ),
         (vec!["revoke", name], format!("key `ci` in {data} revoked")),
+        (
+            vec!["add", "pc1", "--role", "worker", "--place", "office"],
+            format!("key `pc1` with the role worker added to {data};"),
+        ),
+        (
+            vec!["revoke", "pc1"],
+            "other workers of office take its scans over".to_owned(),
+        ),
     ] {
         let ended = program("keys", &dir).args(arguments).output().unwrap();
         assert!(

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::options::{ChapterKind, EvidenceDetail, ReportOptions, ReportVerdict};
+use super::options::{ChapterKind, EvidenceDetail, ReportOptions, ReportTraits, ReportVerdict};
 use super::template::ReportTemplate;
 use super::words::Words;
 use super::{FindingSource, RenderError, ReportData, ReportFinding, ReportScan};
@@ -235,12 +235,12 @@ impl Arranging {
     }
 
     fn add(&mut self, data: &ReportData, position: usize, found: &ReportFinding) {
-        let verdict = ReportVerdict::of(found);
-        if !data.options.verdicts.contains(&verdict) {
-            *self.excluded.entry(verdict).or_default() += 1;
+        let traits = ReportTraits::of(found);
+        if !data.options.verdicts.contains(&traits.verdict) {
+            *self.excluded.entry(traits.verdict).or_default() += 1;
             return;
         }
-        if !is_included(&data.options, found) {
+        if !data.options.includes(traits) {
             return;
         }
         if !self.scope.contains(&found.target) {
@@ -304,11 +304,6 @@ fn texts(finding: &Finding) -> TextHashes {
         recommendation: hashed(&finding.recommendation),
         classes: hashed((&finding.cwe, owasp, &finding.cve, &finding.references)),
     }
-}
-
-fn is_included(options: &ReportOptions, found: &ReportFinding) -> bool {
-    (options.info || found.finding.risk_level != Risk::Info)
-        && (options.unverified || found.finding.verified)
 }
 
 /// Removes the excluded parts of a finding.

@@ -46,7 +46,8 @@ pub use arrange::{CommonTexts, Document, ReportGroup};
 pub use decisions::{Remark, ReportDecision, ReportRetest, Standing};
 pub use logo::{Logo, LogoError};
 pub use options::{
-    ChapterKind, ChosenOptions, EvidenceDetail, ReportOptions, ReportPart, ReportVerdict,
+    ChapterKind, ChosenOptions, EvidenceDetail, ReportOptions, ReportPart, ReportTraits,
+    ReportVerdict,
 };
 pub use preview::{ReportPreview, preview};
 pub use spreadsheet::{CsvTable, neutral};

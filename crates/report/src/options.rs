@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ReportDecision, ReportFinding, Standing};
-use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat};
+use super::{ReportFinding, Standing};
+use scandeck_wire::contract::{GroupBy, ReportFilters, ReportFormat, Risk};
 
 /// An enumeration with a name for each value, which is the same in TOML and on command lines, and a
 /// meaning for the help.
@@ -163,6 +163,13 @@ impl ReportOptions {
         }
     }
 
+    /// Whether a report with these options includes a finding with these traits.
+    pub fn includes(&self, traits: ReportTraits) -> bool {
+        self.verdicts.contains(&traits.verdict)
+            && (self.info || !traits.is_info)
+            && (self.unverified || traits.is_verified)
+    }
+
     /// The options of a report that the service creates.
     pub fn of_service(group_by: &GroupBy, filters: &ReportFilters) -> Self {
         let selected = [
@@ -199,6 +206,26 @@ impl ReportOptions {
             appendix: true,
             changes: false,
             chains: false,
+        }
+    }
+}
+
+/// The traits of a finding that decide whether a report includes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReportTraits {
+    pub verdict: ReportVerdict,
+    /// The scanner reported the risk info.
+    pub is_info: bool,
+    /// It is verified at the service.
+    pub is_verified: bool,
+}
+
+impl ReportTraits {
+    pub fn of(found: &ReportFinding) -> Self {
+        Self {
+            verdict: ReportVerdict::of(found),
+            is_info: found.finding.risk_level == Risk::Info,
+            is_verified: found.finding.verified,
         }
     }
 }
@@ -247,7 +274,7 @@ impl ReportVerdict {
     /// The verdict of the decision, or else the status at the service.
     pub fn of(found: &ReportFinding) -> Self {
         match &found.decided {
-            Some(decided) => Self::decided(decided),
+            Some(decided) => Self::of_standing(decided.standing, &decided.verdict),
             None => match found.finding.status.as_str() {
                 "false_positive" => Self::FalsePositive,
                 "ignored" => Self::NotApplicable,
@@ -258,13 +285,14 @@ impl ReportVerdict {
         }
     }
 
-    fn decided(decided: &ReportDecision) -> Self {
-        match decided.standing {
+    /// The verdict of a decision with this standing, whose words are those of `ReportDecision`.
+    pub fn of_standing(standing: Standing, verdict: &str) -> Self {
+        match standing {
             Standing::Confirmed => Self::Confirmed,
             Standing::Open => Self::Open,
             Standing::Absent => Self::Absent,
             Standing::Fixed => Self::Fixed,
-            Standing::Dismissed => match decided.verdict.as_str() {
+            Standing::Dismissed => match verdict {
                 "risk accepted" => Self::RiskAccepted,
                 "false positive" => Self::FalsePositive,
                 "duplicate" => Self::Duplicate,

@@ -87,13 +87,16 @@ pub fn print_json<T: Serialize>(files: &[T]) -> anyhow::Result<()> {
     stdio::print(format!("{}\n", text::escaped_json(&json)).as_bytes())
 }
 
+/// Columns of a label, with its indent.
+const LABEL: usize = 12;
+
 /// Prints some lines for each file.
 ///
 /// # Errors
 /// When the output cannot be written.
 pub fn print_previews(previews: &[FilePreview]) -> anyhow::Result<()> {
     let all: String = previews.iter().map(lines).collect();
-    stdio::print(all.as_bytes())
+    stdio::print_lines(&all, LABEL)
 }
 
 fn lines(preview: &FilePreview) -> String {

@@ -15,6 +15,9 @@ use scandeck_wire::login::login;
 use scandeck_wire::sqlite::is_present;
 use scandeck_wire::text;
 
+/// Blanks after the name of a key.
+const GAP: usize = 2;
+
 #[derive(Subcommand, Clone, Debug)]
 pub enum KeysCommand {
     /// Add an API key of the local service and print it; it cannot be shown again
@@ -104,14 +107,20 @@ async fn list(directory: &DataDirArg) -> anyhow::Result<()> {
         true => note!("no keys; `scandeck keys add NAME --role ROLE` adds one"),
         false => {}
     }
-    let width = keys.iter().map(|key| key.name.len()).max();
-    let lines = keys.iter().map(|key| line(key, width.unwrap_or_default()));
-    stdio::print(lines.collect::<String>().as_bytes())
+    let widest = keys.iter().map(|key| key.name.len()).max();
+    let width = widest.unwrap_or_default();
+    let lines: String = keys.iter().map(|key| line(key, width)).collect();
+    stdio::print_lines(&lines, width + GAP)
 }
 
 async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
     let dir = directory.required()?;
-    if !(dir.has_database()? && revoke_key(&dir, name).await?) {
+    let keys = match dir.has_database()? {
+        true => list_keys(&dir).await?,
+        false => Vec::new(),
+    };
+    let key = keys.into_iter().find(|key| key.name == name);
+    if key.is_none() || !revoke_key(&dir, name).await? {
         bail!(
             "key `{}` not found; `scandeck keys list` shows all keys",
             text::clean(name)
@@ -119,6 +128,11 @@ async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
     }
     audit(&dir, "keys revoke", name);
     note!("key `{name}` in {} revoked", dir.path().display());
+    if let Some(place) = key.and_then(|key| key.place) {
+        note!(
+            "a worker with this key stops within two seconds; other workers of {place} take its scans over"
+        );
+    }
     Ok(())
 }
 

@@ -5,8 +5,11 @@ use std::process::ExitCode;
 use super::DataDirArg;
 use crate::cli::stdio;
 use scandeck_service::{Activity, DataDir, Holder, ServiceInfo, activity};
-use scandeck_wire::contract::node::NodeState;
+use scandeck_wire::contract::node::{NodeState, with_unique_names};
 use scandeck_wire::text::{clean, plural};
+
+/// Columns of a label.
+const LABEL: usize = 11;
 
 /// Prints the state of the service.
 ///
@@ -31,7 +34,7 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
             summary(&dir, &info, &activity(&dir, info.logger_days).await?)
         }
     };
-    stdio::print(text.as_bytes())?;
+    stdio::print_lines(&text, LABEL)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -73,7 +76,7 @@ fn nodes(all: &[NodeState]) -> String {
     };
     match all.len() {
         0 | 1 => String::new(),
-        _ => all.iter().map(line).collect(),
+        _ => with_unique_names(all).iter().map(line).collect(),
     }
 }
 
@@ -105,6 +108,15 @@ mod tests {
         let listed = nodes(&[node("build7"), remote]);
         assert!(
             listed.contains("pc1 (worker at office), 1 running scan"),
+            "{listed}"
+        );
+        let ids = ["6f0c11aa", "71bb22cc"].map(|id| NodeState {
+            id: id.into(),
+            ..node("build7")
+        });
+        let listed = nodes(&ids);
+        assert!(
+            listed.contains("build7 6f0c (") && listed.contains("build7 71bb ("),
             "{listed}"
         );
     }

@@ -18,6 +18,9 @@ use scandeck_service::engine::guests::{GUESTS, Guest, GuestUse, activity_of, mis
 use scandeck_service::engine::tools::{OfferedTool, offered};
 use scandeck_wire::contract::RAW_SOCKETS;
 
+/// Columns before the functions of the tools.
+const HANG: usize = 29;
+
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  scandeck tools --json")]
 pub struct ToolsArgs {
@@ -48,7 +51,7 @@ pub async fn run(args: &ToolsArgs) -> anyhow::Result<ExitCode> {
         let rows: Vec<Value> = offered().map(|one| row(&one, &probed)).collect();
         stdio::print((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
     } else {
-        print_lines(probes(), |text| stdio::print(text.as_bytes())).await?;
+        print_lines(probes(), |text| stdio::print_lines(text, HANG)).await?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -139,7 +142,7 @@ fn lines(one: &OfferedTool, probed: &[ProbedGuest]) -> String {
         .into_iter()
         .chain(rights)
         .chain(permission)
-        .fold(line, |lines, more| format!("{lines}{:29}{more}\n", ""))
+        .fold(line, |lines, more| format!("{lines}{:HANG$}{more}\n", ""))
 }
 
 fn scanner(guest: Guest, how: GuestUse, found: Option<&InstalledGuest>) -> String {
@@ -164,6 +167,21 @@ mod tests {
     use futures::{FutureExt, stream};
 
     use super::*;
+    use scandeck_wire::text::width;
+
+    #[test]
+    fn lines_of_the_tools_fit_in_80_columns() {
+        for tool in offered() {
+            let printed = stdio::laid_out(&lines(&tool, &[]), HANG, 80);
+            assert!(printed.lines().all(|line| width(line) <= 80), "{printed}");
+            let words = |text: &str| {
+                text.split_whitespace()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(words(&printed), words(&lines(&tool, &[])));
+        }
+    }
 
     #[test]
     fn tools_before_a_slow_program_are_printed_at_once() {

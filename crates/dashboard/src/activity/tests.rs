@@ -98,6 +98,12 @@ fn several_nodes_are_listed_above_the_calls() {
     for text in ["worker at office", " 2 1.2.0 ", "4 s ago", "+250 ms"] {
         assert!(row.contains(text), "{row}");
     }
+    let of_one_machine = ["6f0c11aa", "71bb22cc"].map(|id| NodeState {
+        id: id.into(),
+        ..node("build7", &["api", "worker"])
+    });
+    app.feed(nodes_event(of_one_machine.into()));
+    assert!(lists(&mut app, "build7 6f0c") && lists(&mut app, "build7 71bb"));
     let many = (1..=40).map(|id| node(&format!("build{id}"), &["worker"]));
     app.feed(nodes_event(many.collect()));
     assert!(lists(&mut app, "more nodes"));

@@ -21,7 +21,7 @@ use crate::text::TextInput;
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{EventId, FindingKey, IssueId, ManualFinding, Verdict};
-use scandeck_report::{ChosenOptions, ReportPreview};
+use scandeck_report::{ChosenOptions, ReportPreview, ReportTraits};
 use scandeck_wire::contract::node::PlaceState;
 use scandeck_wire::contract::{NewScan, ReportSource, Shared, TargetId, WordlistId, WorkspaceId};
 use scandeck_wire::text;
@@ -153,6 +153,8 @@ pub struct IdSet {
     pub ids: Vec<i64>,
     /// The same as rows of the findings, with manual findings; empty for scans.
     pub issues: Vec<IssueId>,
+    /// How many of these rows have the same traits.
+    pub traits: BTreeMap<ReportTraits, usize>,
 }
 
 /// The initial values of the form of a manual finding.

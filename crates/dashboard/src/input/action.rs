@@ -197,7 +197,7 @@ actions! {
         ScanAgain "repeat_scan" "repeat" "repeat this scan";
         Stop "stop" "stop" "stop the scan, after a confirmation";
         CancelCall "cancel_request" "cancel" "cancel this request or the marked ones in flight";
-        Report "report" "report" "create a report of the marked rows, else of all shown rows";
+        Report "report" "report" "create a report; its form shows which rows it covers";
         Download "download" "download" "download into the current directory; nothing is overwritten";
         Replay "replay" "replay" "replay this request to a URL that you enter";
         Pause "pause" "pause" "pause or resume the stream";

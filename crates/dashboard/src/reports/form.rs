@@ -6,6 +6,7 @@ use crate::forms::{
     FieldId, FieldProblem, FieldValue, Form, FormField, FormKind, IdSet, TemplatePreview,
     is_web_url, message_of,
 };
+use crate::reports::contents;
 use scandeck_domain::export::ExportFormat;
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::IssueId;
@@ -182,16 +183,22 @@ fn chosen(form: &Form) -> ChosenOptions {
     }
 }
 
+/// The options of the template, or else of the format. None until the template is read.
+fn unset_options(form: &Form) -> Option<ReportOptions> {
+    let has_template = form.filled(FieldId::Template).is_some();
+    let read = form.subject.preview.as_ref().map(|preview| &preview.result);
+    match (has_template, read) {
+        (false, _) => local_format(form).map(ExportFormat::report_options),
+        (true, Some(Some(Ok(preview)))) => Some(preview.options.clone()),
+        (true, _) => None,
+    }
+}
+
 /// Names the first choice of each option: `as the template (risk)`, `default (class)`.
 fn name_unset(form: &mut Form) {
     let has_template = form.filled(FieldId::Template).is_some();
     let chosen = chosen(form);
-    let read = form.subject.preview.as_ref().map(|preview| &preview.result);
-    let options = match (has_template, read) {
-        (false, _) => local_format(form).map(ExportFormat::report_options),
-        (true, Some(Some(Ok(preview)))) => Some(preview.options.clone()),
-        (true, _) => None,
-    };
+    let options = unset_options(form);
     let name = |value: Option<String>| match (has_template, value) {
         (true, None) => "as the template".to_owned(),
         (true, Some(value)) => format!("as the template ({value})"),
@@ -501,9 +508,13 @@ fn summary(form: &Form) -> Vec<String> {
     };
     let counted = counted(form, count(form, set));
     if is_local(form) {
-        let mut lines = vec![format!(
-            "Saved immediately: {counted} with decisions and severity overrides."
-        )];
+        // Tables for programs have every finding.
+        let is_report = local_format(form).is_some_and(ExportFormat::is_report);
+        let options = unset_options(form).filter(|_| is_report);
+        let mut lines = match options.map(|options| chosen(form).over(options)) {
+            Some(options) => contents::lines(&set.traits, &options),
+            None => vec![contents::saved(&counted)],
+        };
         let preview = form.subject.preview.as_ref();
         match preview.and_then(|preview| preview.result.as_ref()) {
             Some(Ok(preview)) => lines.extend(preview.lines.clone()),
@@ -560,6 +571,7 @@ fn jobs(form: &Form) -> Vec<Job> {
 mod tests {
     use super::*;
     use scandeck_report::ReportPreview;
+    use std::collections::BTreeMap;
 
     fn form() -> Form {
         let set = |label: &str, source, ids: &[i64]| IdSet {
@@ -567,6 +579,7 @@ mod tests {
             source,
             ids: ids.to_vec(),
             issues: Vec::new(),
+            traits: BTreeMap::new(),
         };
         let mut form = open(vec![
             set("marked", ReportSource::Findings, &[4, 5]),

@@ -7,6 +7,7 @@
 //! Reports with decisions, which the dashboard writes itself, are made by `export` of the crate
 //! `scandeck_domain`.
 
+mod contents;
 pub mod draw;
 pub mod form;
 

@@ -234,6 +234,8 @@ impl AlertSource<'_> {
         let place = place.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let what = format!("{}: {}, {place}", risk.as_str(), issue.name);
         let body = match kind {
+            // The title of a new finding has its risk.
+            AlertKind::Finding => format!("{}, {place}", issue.name),
             AlertKind::Decision => format!("{who}: {verdict}, {}, {place}", issue.name),
             AlertKind::Acceptance => {
                 format!("{what}, until {}", until.as_deref().unwrap_or_default())

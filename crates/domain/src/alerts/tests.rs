@@ -79,12 +79,12 @@ fn new_finding_alerts_by_the_query_of_the_rule() {
     let found = texts(&fixture, AlertKind::Finding, "risk:critical or is:kev");
     assert_eq!(
         found,
-        ["new critical finding (2 findings): critical: About xss, shop.test, tcp/443 (and 1 more)"]
+        ["new critical finding (2 findings): About xss, shop.test, tcp/443 (and 1 more)"]
     );
     let found = texts(&fixture, AlertKind::Finding, "is:kev");
     assert_eq!(
         found,
-        ["new high finding, known exploited (KEV): high: About old, shop.test, tcp/443"]
+        ["new high finding, known exploited (KEV): About old, shop.test, tcp/443"]
     );
     assert!(texts(&fixture, AlertKind::Finding, "risk:medium").is_empty());
     fixture.scan(2);

@@ -11,14 +11,15 @@ use crate::mask::Mask;
 use crate::triage::compare::occurrences;
 use crate::triage::explain::{ExplanationLine, PresenceExplanation, lines};
 use crate::triage::{
-    AbsenceProof, Assessment, ListedFinding, Presence, Reason, ScanSighting, TimelineEntry,
+    AbsenceProof, Assessment, Issue, ListedFinding, Presence, Reason, ScanSighting, TimelineEntry,
     Verdict, VerdictSource,
 };
 use scandeck_report::{
     Document, Earlier, Remark, ReportData, ReportDecision, ReportFinding, ReportOptions,
-    ReportPreview, ReportRetest, ReportScan, ReportTemplate, Standing, render,
+    ReportPreview, ReportRetest, ReportScan, ReportTemplate, ReportTraits, ReportVerdict, Standing,
+    render,
 };
-use scandeck_wire::contract::{ReportFormat, Tool};
+use scandeck_wire::contract::{ReportFormat, Risk, Tool};
 use scandeck_wire::text::io_cause;
 
 /// Contents of a report beside its findings.
@@ -63,6 +64,16 @@ pub fn write(export: &Export<'_>, format: &ReportFormat) -> Result<ExportFile, E
 pub fn preview(export: &Export<'_>, format: &ReportFormat) -> Result<ReportPreview, ExportError> {
     let data = data(export, format)?;
     Ok(scandeck_report::preview(&Document::new(&data)?)?)
+}
+
+/// The traits that a finding has in a report, without reading its texts.
+pub fn traits(issue: &Issue, assessment: &Assessment) -> ReportTraits {
+    let counted = standing(assessment, issue.absent_in().is_some());
+    ReportTraits {
+        verdict: ReportVerdict::of_standing(counted, &assessment.verdict.phrase()),
+        is_info: issue.finding.risk_level == Risk::Info,
+        is_verified: issue.finding.verified,
+    }
 }
 
 fn data(export: &Export<'_>, format: &ReportFormat) -> Result<ReportData, ExportError> {
@@ -397,6 +408,37 @@ mod tests {
             .map(|scan| &scan["outcome"])
             .collect();
         assert_eq!(outcomes, ["absent", "seen", "absent", "absent", "seen"]);
+    }
+
+    #[test]
+    fn traits_are_those_of_the_finding_in_the_report() {
+        let mut fixture = TriageFixture::new();
+        (1..=2).for_each(|number| _ = fixture.scan(number));
+        fixture.found(1, "tls10", "").risk_level = Risk::Info;
+        fixture.found(2, "csp", "").verified = true;
+        let rows = fixture.rows();
+        for issue in rows.issues.items() {
+            for verdict in Verdict::ALL {
+                let assessment = Assessment {
+                    verdict,
+                    ..Assessment::default()
+                };
+                let row = ExportRow::new(
+                    issue.clone(),
+                    assessment,
+                    &TriageState::default(),
+                    "shop".into(),
+                    None,
+                    "Acme".into(),
+                );
+                let found = finding(&row, false, &BTreeMap::new()).unwrap();
+                assert_eq!(
+                    traits(&row.issue, &row.assessment),
+                    ReportTraits::of(&found),
+                    "{verdict:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -5,13 +5,14 @@
 //!   {"capture":{…}}  {"target":{…}}  {"scan":{…}}  {"finding":{…}}
 //! ```
 //!
-//! One JSON object a line. The manifest comes first and counts the rest, so a file that was cut
-//! short is refused whole.
+//! One JSON object a line. The manifest comes first, counts the rest and has their digest, so a file
+//! that was cut short or changed is refused whole.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::bundle_digest;
 use super::event::Event;
 use super::jsonl::{self, BadLine};
 use crate::finding::FindingKey;
@@ -25,6 +26,8 @@ use scandeck_wire::text::plural;
 const FORMAT: &str = "scandeck-bundle";
 /// The version written, and the greatest read.
 const VERSION: u32 = 2;
+/// Why a file that does not fit its digest is refused.
+const CHANGED: &str = "file was damaged or changed: it does not match the digest in its first line";
 
 /// The contents of a bundle file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,6 +66,9 @@ pub struct Manifest {
     /// True if the service was reached; otherwise targets, scans and findings are missing.
     pub reached: bool,
     lines: usize,
+    /// Of the lines of a file; files of earlier versions have none.
+    #[serde(default)]
+    digest: String,
 }
 
 /// A setting of the workspace.
@@ -177,14 +183,15 @@ impl Bundle {
             file.push_str(&serde_json::to_string(line).unwrap_or_default());
             file.push('\n');
         }
+        bundle_digest::add(&mut file);
         file
     }
 
     /// Reads a file: all of it or nothing.
     ///
     /// # Errors
-    /// The first bad line, that there is no manifest of a version known here, or that lines are
-    /// missing.
+    /// The first bad line, that there is no manifest of a version known here, that lines are
+    /// missing, or that the file does not fit its digest.
     pub fn read(file: &str) -> Result<Self, BadLine> {
         let bad = |line: usize, reason: String| BadLine {
             line,
@@ -194,7 +201,7 @@ impl Bundle {
             .lines()
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty());
-        let manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
+        let mut manifest = match lines.next().map(|(_, first)| serde_json::from_str(first)) {
             Some(Ok(BundleLine::Manifest(manifest))) if manifest.format == FORMAT => manifest,
             _ => return Err(bad(1, "not a scandeck bundle".to_owned())),
         };
@@ -208,9 +215,14 @@ impl Bundle {
             ));
         }
         let (promised, mut found) = (manifest.lines, 0);
+        let digest = std::mem::take(&mut manifest.digest);
         let mut bundle = Self::new(manifest);
+        let unreadable = |error: &serde_json::Error| match bundle_digest::fits(file, &digest) {
+            true => error.to_string(),
+            false => format!("file is damaged: {error}"),
+        };
         for (at, line) in lines {
-            match serde_json::from_str(line).map_err(|error| bad(at + 1, error.to_string()))? {
+            match serde_json::from_str(line).map_err(|error| bad(at + 1, unreadable(&error)))? {
                 BundleLine::Manifest(_) => {
                     return Err(bad(at + 1, "second manifest in one bundle".to_owned()));
                 }
@@ -230,12 +242,13 @@ impl Bundle {
             found += 1;
         }
         bundle.manifest.lines = 0;
-        match found == promised {
+        if found != promised {
+            let reason = format!("file is incomplete: {found} of {promised} lines");
+            return Err(bad(found + 1, reason));
+        }
+        match bundle_digest::fits(file, &digest) {
             true => Ok(bundle),
-            false => Err(bad(
-                found + 1,
-                format!("file is incomplete: {found} of {promised} lines"),
-            )),
+            false => Err(bad(1, CHANGED.to_owned())),
         }
     }
 }
@@ -301,6 +314,39 @@ mod tests {
     #[test]
     fn bundle_round_trips() {
         assert_eq!(Bundle::read(&bundle().write()), Ok(bundle()));
+    }
+
+    #[test]
+    fn bundle_with_one_changed_byte_is_rejected() {
+        let whole = bundle().write();
+        let digest = whole.find("\"digest\":\"").unwrap();
+        let key = digest..digest + "\"digest\":\"".len();
+        for at in (0..whole.len()).filter(|at| !key.contains(at)) {
+            let mut bytes = whole.clone().into_bytes();
+            if !bytes[at].is_ascii_alphanumeric() {
+                continue;
+            }
+            bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
+            let changed = String::from_utf8(bytes).unwrap();
+            assert!(Bundle::read(&changed).is_err(), "{at}: {changed}");
+        }
+        let other = whole.replacen("shop.test", "shop.best", 1);
+        assert_eq!(Bundle::read(&other).unwrap_err().reason, CHANGED);
+        let cut = &whole[..whole.len() - 40];
+        let reason = Bundle::read(cut).unwrap_err().reason;
+        assert!(reason.starts_with("file is damaged: "), "{reason}");
+    }
+
+    #[test]
+    fn bundle_without_digest_or_with_other_ends_of_lines_is_read() {
+        let whole = bundle().write();
+        let windows = whole.replace('\n', "\r\n") + "\r\n";
+        assert_eq!(Bundle::read(&windows), Ok(bundle()));
+        let from = whole.find(",\"digest\":\"").unwrap();
+        let to = whole.find("\"}}\n").unwrap() + 1;
+        let older = format!("{}{}", &whole[..from], &whole[to..]);
+        assert!(!older.contains("digest\":\""), "{older}");
+        assert_eq!(Bundle::read(&older), Ok(bundle()));
     }
 
     #[test]

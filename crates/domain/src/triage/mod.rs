@@ -18,6 +18,7 @@ pub mod assessment;
 #[cfg(test)]
 mod assessment_tests;
 pub mod bundle;
+mod bundle_digest;
 pub mod change_detection;
 mod changed_assets;
 #[cfg(test)]

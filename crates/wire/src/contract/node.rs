@@ -59,6 +59,29 @@ impl NodeState {
     }
 }
 
+/// Letters of the id of a node whose name is not unique.
+const SHORT_ID: usize = 4;
+
+/// These nodes; the beginning of its id is added to each name that several of them have, as the
+/// nodes of one machine do.
+pub fn with_unique_names(nodes: &[NodeState]) -> Vec<NodeState> {
+    let named = |node: &NodeState| {
+        let same = nodes.iter().filter(|other| other.name == node.name);
+        let name = match same.count() {
+            0 | 1 => node.name.clone(),
+            _ => {
+                let id: String = node.id.chars().take(SHORT_ID).collect();
+                Shared::from(format!("{} {id}", node.name))
+            }
+        };
+        NodeState {
+            name,
+            ..node.clone()
+        }
+    };
+    nodes.iter().map(named).collect()
+}
+
 /// A place from which scans can run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -126,6 +149,24 @@ mod tests {
         assert_eq!(note, "scanned from office by the worker office-1");
         assert_eq!(place_in_note(&note), Some("office"));
         assert_eq!(place_in_note("connected to 127.0.0.1"), None);
+    }
+
+    #[test]
+    fn nodes_of_one_machine_have_their_ids_in_their_names() {
+        let node = |name: &str, id: &str| NodeState {
+            name: name.into(),
+            id: id.into(),
+            ..NodeState::default()
+        };
+        let nodes = [
+            node("build7", "6f0c11aa"),
+            node("pc1", "9d"),
+            node("build7", "71bb"),
+        ];
+        let named = with_unique_names(&nodes);
+        let names: Vec<&str> = named.iter().map(|node| node.name.as_str()).collect();
+        assert_eq!(names, ["build7 6f0c", "pc1", "build7 71bb"]);
+        assert_eq!(named[0].id, nodes[0].id);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod natural;
 mod plural;
 mod quote;
 mod search;
+mod wrap;
 
 pub use display::DisplayText;
 pub use duration::{duration, long_duration};
@@ -30,6 +31,7 @@ pub use natural::natural;
 pub use plural::{plural, thousands};
 pub use quote::{command_line, quoted};
 pub use search::{composed, search_form};
+pub use wrap::wrap_words;
 
 use std::borrow::Cow;
 

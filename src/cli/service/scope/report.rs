@@ -7,6 +7,9 @@ use scandeck_service::{RunningScans, ServiceScope};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 
+/// Columns of the verb of an entry, with its blanks.
+const VERB: usize = 7;
+
 pub fn joined(targets: &[Pattern]) -> String {
     targets
         .iter()
@@ -125,7 +128,7 @@ pub fn list(scope: &ScanScope) -> anyhow::Result<()> {
     if text.is_empty() {
         note!("the scope is empty: only loopback and this host are allowed");
     }
-    stdio::print(text.as_bytes())
+    stdio::print_lines(&text, VERB)
 }
 
 fn line(verb: &str, entry: &ScopeEntry) -> String {

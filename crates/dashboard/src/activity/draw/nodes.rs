@@ -12,7 +12,7 @@ use crate::ui::{
     take_top, widths, words,
 };
 use ratatui::prelude::{Buffer, Line, Rect};
-use scandeck_wire::contract::node::NodeState;
+use scandeck_wire::contract::node::{NodeState, with_unique_names};
 use scandeck_wire::text;
 
 /// Rows of the titles and of two nodes.
@@ -109,7 +109,7 @@ pub(super) fn below_nodes(cx: &Cx<'_>, buf: &mut Buffer, slot: &Slot) -> Slot {
     }
     let rows = u16::try_from(nodes.len() + 1).unwrap_or(u16::MAX);
     let (area, below) = take_top(slot.area, rows.min(room));
-    draw_nodes(cx, buf, area, nodes);
+    draw_nodes(cx, buf, area, &with_unique_names(nodes));
     Slot {
         area: below,
         ..*slot

@@ -2,7 +2,7 @@
 //! before the form is sent.
 
 use crate::base::Effect;
-use crate::core::update::objects;
+use crate::core::update::report_rows;
 use crate::findings::{export as out, manual};
 use crate::forms::FieldId;
 use crate::input::action::{Action, ItemAction};
@@ -56,7 +56,7 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
     {
         return Err(why.to_owned());
     }
-    let mut sets = objects::report_sets(model);
+    let mut sets = report_rows::report_sets(model);
     if let Some(query) = args.query() {
         let (ids, words) = out::chosen(model, Some(query))?;
         if ids.is_empty() {
@@ -65,7 +65,7 @@ fn report(model: &mut Model, args: &Args, _: &mut Vec<Effect>) -> Result<(), Str
         let ids = ids.into_iter().map(i64::from).collect();
         sets.insert(
             0,
-            objects::id_set(model, &words, ReportSource::Findings, ids),
+            report_rows::id_set(model, &words, ReportSource::Findings, ids),
         );
     }
     model.open_form(reports::form::open(sets));

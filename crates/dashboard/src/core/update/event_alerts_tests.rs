@@ -127,14 +127,14 @@ fn new_finding_is_claimed_once() {
     let alerts = arrive(&mut app, scans.clone(), findings.clone());
     assert_eq!(
         titles(&alerts),
-        ["new critical finding: critical: Private key, t1.acme.test"]
+        ["new critical finding: Private key, t1.acme.test"]
     );
     let mut more = findings;
     more.push(found(93, "Git repository", Risk::High));
     let alerts = arrive(&mut app, scans, more);
     assert_eq!(
         titles(&alerts),
-        ["new high finding: high: Git repository, t1.acme.test"]
+        ["new high finding: Git repository, t1.acme.test"]
     );
     assert!(claims(app.keys("j j")).is_empty());
 }

@@ -894,7 +894,7 @@ fn pasted_base_url_replaces_the_scheme_and_another_choice_removes_the_notice() {
 #[test]
 fn report_from_another_view_covers_decided_findings_too() {
     let mut app = TestDashboard::new();
-    app.keys("3 / ctrl-u 'is:undecided is:present' enter c j c r");
+    app.keys("3 / ctrl-u 'is:undecided' enter c j c r");
     let (all, left) = (
         app.model.data.findings.value().unwrap().len(),
         app.shown(Pane::Findings).len(),
@@ -912,4 +912,34 @@ fn report_from_another_view_covers_decided_findings_too() {
         format!("all shown ({left})"),
         "from the findings, those that are shown"
     );
+}
+
+#[test]
+fn report_covers_marked_rows_else_the_typed_query_else_all() {
+    let mut app = TestDashboard::new();
+    let undecided = app.model.settings.tabs.at;
+    app.model.open_tab(undecided);
+    app.keys("3 c j c r");
+    let (all, left) = (
+        app.model.data.findings.value().unwrap().len(),
+        app.shown(Pane::Findings).len(),
+    );
+    assert!(left < all);
+    app.keys("R");
+    assert_eq!(
+        report_content(&app)[2],
+        format!("without filter ({all})"),
+        "nobody typed the query of the tab"
+    );
+    let summary = app.form().summary.concat();
+    assert!(
+        summary.contains(&format!("Contains {} confirmed, {left} open.", all - left)),
+        "{summary}"
+    );
+    app.keys("esc / ctrl-u 'is:undecided' enter R");
+    assert_eq!(report_content(&app)[2], format!("all shown ({left})"));
+    app.keys("esc space R");
+    assert_eq!(report_content(&app)[2], "marked (1)");
+    app.keys("esc enter R");
+    assert_eq!(report_content(&app)[2], "marked (1)", "in the detail, too");
 }

@@ -65,6 +65,7 @@ pub mod objects;
 pub mod on_screen;
 pub mod poll_updates;
 pub mod prompts;
+pub mod report_rows;
 pub mod setup;
 pub mod steps;
 

@@ -3,21 +3,16 @@
 
 use crate::base::{Batch, Call, Effect, Job, Pane, Tone};
 use crate::captures::{keys as captures, loggers};
-use crate::core::update::{deletions, steps};
-use crate::data::BoardRow;
+use crate::core::update::{deletions, report_rows, steps};
 use crate::findings::retest::keys as retest;
-use crate::forms::IdSet;
 use crate::input::Context;
 use crate::input::action::{Action, ItemAction, ViewAction};
 use crate::list::Chosen;
 use crate::model::Model;
 use crate::schedules::form::ChosenTargets;
 use crate::{reports, scans, schedules, targets, workspaces};
-use scandeck_domain::triage::IssueId;
 use scandeck_wire::contract::import::ImportOrigin;
-use scandeck_wire::contract::{
-    Report, ReportSource, Scan, Shared, Target, TargetId, Wordlist, Workspace,
-};
+use scandeck_wire::contract::{Report, Scan, Shared, Target, TargetId, Wordlist, Workspace};
 
 /// Carries out an action on what is under the cursor or marked.
 pub(crate) fn handle_item(model: &mut Model, action: ItemAction, effects: &mut Vec<Effect>) {
@@ -242,107 +237,8 @@ fn report(model: &mut Model) {
     if let Some(why) = model.findings_wait_notice() {
         return model.notify(Tone::Plain, why);
     }
-    let sets = report_sets(model);
+    let sets = report_rows::report_sets(model);
     model.open_form(reports::form::open(sets));
-}
-
-/// The sets of rows that a report can cover, the most likely one first.
-pub(crate) fn report_sets(model: &mut Model) -> Vec<IdSet> {
-    let panes = [
-        (Pane::Findings, ReportSource::Findings),
-        (Pane::Scans, ReportSource::Scans),
-    ];
-    let mut sets = Vec::new();
-    for (pane, source) in panes {
-        for ReportRows { words, ids } in rows_to_report(model, pane) {
-            sets.push(id_set(model, words, source.clone(), ids));
-        }
-    }
-    if model.navigation.focus.pane == Pane::Scans {
-        sets.sort_by_key(|set| set.source != ReportSource::Scans);
-    }
-    sets
-}
-
-/// Rows that a report can cover, and what the form calls them.
-struct ReportRows {
-    words: &'static str,
-    ids: Vec<i64>,
-}
-
-/// The rows of one pane that a report can cover, the most likely ones first.
-fn rows_to_report(model: &mut Model, pane: Pane) -> Vec<ReportRows> {
-    let focus = model.navigation.focus.pane;
-    let rows = |words, ids| ReportRows { words, ids };
-    let mut sets = Vec::new();
-    if pane == Pane::Findings && focus == Pane::Board {
-        let board = model.items::<BoardRow>();
-        sets.push(rows(
-            "on the board",
-            board.iter().map(|row| row.id.0).collect(),
-        ));
-    }
-    let is_from_here = pane == focus;
-    let chosen = match is_from_here {
-        true => model.chosen(pane),
-        false => model.cursor(pane).chosen(),
-    };
-    let words = if chosen.many { "marked" } else { "selected" };
-    let selected = rows(words, chosen.ids.clone());
-    let shown = rows("all shown", model.cursor(pane).shown_ids());
-    let all = rows("without filter", ids_without_filter(model, pane, &shown));
-    // Marked rows first, or the selected scan; else the shown findings, and from other views all of
-    // them.
-    let ordered = match (pane, is_from_here) {
-        _ if chosen.many => [selected, shown, all],
-        (Pane::Scans, true) => [selected, shown, all],
-        (_, true) => [shown, selected, all],
-        (_, false) => [all, shown, selected],
-    };
-    sets.extend(ordered.into_iter().filter(|set| !set.ids.is_empty()));
-    if !chosen.hidden.is_empty() {
-        sets.push(rows("all marked", [chosen.ids, chosen.hidden].concat()));
-    }
-    sets
-}
-
-/// The findings of the scope if the filter hides some of them: it usually shows the undecided ones
-/// only.
-fn ids_without_filter(model: &Model, pane: Pane, shown: &ReportRows) -> Vec<i64> {
-    if pane != Pane::Findings {
-        return Vec::new();
-    }
-    let in_scope = model.findings_in_scope();
-    match in_scope.len() == shown.ids.len() {
-        true => Vec::new(),
-        false => in_scope,
-    }
-}
-
-/// Rows as a set that a report can cover. Ids of manual findings are negative, and unknown to the
-/// service.
-pub(crate) fn id_set(model: &Model, words: &str, source: ReportSource, ids: Vec<i64>) -> IdSet {
-    let pane = if source == ReportSource::Findings {
-        Pane::Findings
-    } else {
-        Pane::Scans
-    };
-    let issues = if pane == Pane::Findings {
-        ids.iter().map(|&id| IssueId(id)).collect()
-    } else {
-        Vec::new()
-    };
-    let ids = ids
-        .into_iter()
-        .map(|id| model.service_id(pane, id))
-        .filter(|&id| id >= 0)
-        .collect();
-    IdSet {
-        label: words.to_owned(),
-        source,
-        issues,
-        ids,
-    }
 }
 
 /// `d`: reports and wordlists into files.

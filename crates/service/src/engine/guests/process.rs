@@ -26,6 +26,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use super::run_mark::RunMark;
@@ -117,10 +118,21 @@ impl GroupGuard {
         }
     }
 
-    fn kill(&self) {
-        if self.leader.is_some() {
-            self.signal(Signal::KILL);
-            self.mark.kill();
+    /// Kills the group, then the processes that left it, which are looked for on a blocking thread.
+    /// Returns whether the look has ended.
+    async fn kill(&self) -> bool {
+        if self.leader.is_none() {
+            return true;
+        }
+        self.signal(Signal::KILL);
+        let mark = self.mark.clone();
+        spawn_blocking(move || mark.kill()).await.is_ok()
+    }
+
+    /// Kills as a drop does, without its work on a thread of the runtime.
+    async fn end(&mut self) {
+        if self.kill().await {
+            self.leader = None;
         }
     }
 
@@ -140,7 +152,11 @@ impl GroupGuard {
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {
-        self.kill();
+        // Only a run whose end was interrupted, such as by the end of the runtime, has a leader.
+        if self.leader.is_some() {
+            self.signal(Signal::KILL);
+            self.mark.kill();
+        }
     }
 }
 
@@ -156,7 +172,7 @@ struct RunningGuest {
 impl RunningGuest {
     /// Kills what the guest left behind, and reaps it.
     async fn finish(mut self) {
-        drop(std::mem::take(&mut self.group));
+        self.group.end().await;
         if let Some(mut child) = self.child.take() {
             let _ = child.wait().await;
         }
@@ -169,7 +185,7 @@ impl Drop for RunningGuest {
             return;
         };
         self.group.signal(Signal::TERM);
-        let ending = Self {
+        let mut ending = Self {
             group: std::mem::take(&mut self.group),
             // The task is the end: it must not start another one.
             child: None,
@@ -178,6 +194,7 @@ impl Drop for RunningGuest {
         runtime.spawn(async move {
             // The child is not reaped before, so that its group keeps its id.
             sleep(TERM_TIME).await;
+            ending.group.end().await;
             drop(ending);
             drop(child);
         });
@@ -310,7 +327,9 @@ async fn read_to_end<T>(reading: impl Future<Output = T>, group: &GroupGuard) ->
     let mut reading = pin!(reading);
     tokio::select! {
         read = reading.as_mut() => return read,
-        () = group.outlived(HELD_TIME) => group.kill(),
+        () = group.outlived(HELD_TIME) => {
+            group.kill().await;
+        }
     }
     reading.await
 }
@@ -575,6 +594,35 @@ mod tests {
             assert_eq!(output.end, GuestEnd::Success, "{lines}");
             ended(pids[0].parse().unwrap()).await;
         }
+    }
+
+    #[test]
+    fn processes_that_left_the_group_are_looked_for_on_a_blocking_thread() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(1)
+            .build()
+            .unwrap();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        runtime.block_on(async {
+            let busy = spawn_blocking(move || released.recv());
+            let mark = RunMark::random();
+            let mut sleeping = command(Path::new("/bin/sh"), &script("exec sleep 600"));
+            mark.add_to(&mut sleeping);
+            let mut child = sleeping.spawn().unwrap();
+            let mut group = GroupGuard {
+                leader: id_of(&child),
+                mark,
+            };
+            let mut ending = Box::pin(group.end());
+            assert!(futures::poll!(&mut ending).is_pending());
+            let killed = timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+            assert!(!killed.success(), "the group is killed before the look");
+            release.send(()).unwrap();
+            busy.await.unwrap().unwrap();
+            ending.await;
+            assert!(group.leader.is_none());
+        });
     }
 
     #[tokio::test]

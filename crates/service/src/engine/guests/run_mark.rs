@@ -27,7 +27,7 @@ impl RunMark {
         command.env(VARIABLE, &self.0);
     }
 
-    /// Kills the processes with the mark.
+    /// Kills the processes with the mark. It reads the files of all processes of the machine.
     #[cfg(target_os = "linux")]
     pub fn kill(&self) {
         let entry = format!("{VARIABLE}={}", self.0);

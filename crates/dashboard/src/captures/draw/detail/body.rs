@@ -6,9 +6,9 @@ use crate::ui::{Theme, body_lines, format, hex_lines, plain, words};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ratatui::text::Line;
-use scandeck_domain::oob::BodyHints;
 use scandeck_domain::oob::decode::chain;
 use scandeck_domain::oob::request::{content_type, header};
+use scandeck_domain::oob::{BodyHints, DecodeStep};
 use scandeck_wire::contract::Capture;
 use scandeck_wire::text;
 
@@ -37,11 +37,22 @@ pub(crate) fn lines(
         return lines;
     };
     let seen = &bytes[..bytes.len().min(SHOWN)];
-    let mut lines = vec![words(sizes(capture, &bytes), theme.dim())];
+    let steps = match shown {
+        TextMode::Decoded => decode_steps(capture, &bytes),
+        TextMode::Wrapped | TextMode::Long | TextMode::Raw | TextMode::Hex => Vec::new(),
+    };
+    if !steps.is_empty() {
+        // The size of the part that is not shown is below the decoded text.
+        let mut lines = vec![words(sizes(capture, bytes.len(), 0), theme.dim())];
+        lines.extend(steps::lines(theme, &steps, 0));
+        return lines;
+    }
+    let cut = bytes.len() - seen.len();
+    let mut lines = vec![words(sizes(capture, bytes.len(), cut), theme.dim())];
     match shown {
         TextMode::Hex => lines.extend(hex_lines(theme, seen, width)),
-        TextMode::Decoded => lines.extend(decoded(theme, capture, &bytes, width)),
-        TextMode::Raw | TextMode::Wrapped | TextMode::Long => {
+        TextMode::Decoded if is_binary(seen) => lines.extend(hex_lines(theme, seen, width)),
+        TextMode::Decoded | TextMode::Raw | TextMode::Wrapped | TextMode::Long => {
             lines.extend(body_lines(theme, &text::clean_bytes(seen)))
         }
     }
@@ -49,33 +60,27 @@ pub(crate) fn lines(
 }
 
 /// `text/plain, 1.2 kB`, and the size of the part that is not shown.
-fn sizes(capture: &Capture, bytes: &[u8]) -> String {
+fn sizes(capture: &Capture, size: usize, cut: usize) -> String {
     let kind = match content_type(capture) {
         "" => "no content type".to_owned(),
         kind => text::clean(kind).into_owned(),
     };
-    let excluded = match bytes.len().saturating_sub(SHOWN) {
+    let excluded = match cut {
         0 => String::new(),
         left => format!(", the last {} not shown", format::bytes(left)),
     };
-    format!("{kind}, {}{excluded}", format::bytes(bytes.len()))
+    format!("{kind}, {}{excluded}", format::bytes(size))
 }
 
-fn decoded(theme: Theme, capture: &Capture, bytes: &[u8], width: u16) -> Vec<Line<'static>> {
+fn decode_steps(capture: &Capture, bytes: &[u8]) -> Vec<DecodeStep> {
     let encoding = header(capture, "content-encoding").unwrap_or_default();
-    let steps = chain(
+    chain(
         bytes,
         BodyHints {
             content_type: content_type(capture),
             encoding,
         },
-    );
-    let seen = &bytes[..bytes.len().min(SHOWN)];
-    match steps.is_empty() {
-        false => steps::lines(theme, &steps, 0),
-        true if is_binary(seen) => hex_lines(theme, seen, width),
-        true => body_lines(theme, &text::clean_bytes(seen)),
-    }
+    )
 }
 
 /// Whether more than one byte in ten of the beginning is not text.
@@ -154,6 +159,8 @@ mod tests {
                 .last()
                 .is_some_and(|last| last.trim_start().starts_with("the last 1.8 MB not shown"))
         );
+        let cuts = lines.iter().filter(|line| line.contains("the last "));
+        assert_eq!(cuts.count(), 1, "{}", lines[0]);
         assert!(
             !lines
                 .iter()
