@@ -390,7 +390,7 @@ mod tests {
             rows: &both,
             frame: Some(&ReportFrame {
                 options: ReportOptions {
-                    verdicts: [scandeck_report::ReportVerdict::Absent].into(),
+                    verdicts: [ReportVerdict::Absent].into(),
                     ..ReportOptions::default()
                 },
                 ..ReportFrame::default()
