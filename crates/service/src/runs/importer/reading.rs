@@ -1,9 +1,9 @@
-//! Reads a file on a thread of its own, so that the next results are read while the last ones are
+//! Reads a file on a separate thread, so that the next results are read while the last ones are
 //! collected.
 //!
 //! ```text
 //!   file ─► scandeck_import ─► batches of results ─► collect
-//!              own thread         one waits       thread of the caller
+//!           separate thread       one waits       thread of the caller
 //! ```
 
 use std::io::Read;
@@ -45,7 +45,7 @@ pub fn read_steps(
                 results: Vec::new(),
             };
             let summaries = read(input, format, &ImportLimits::default(), &mut sink)?;
-            // A receiver that is gone has the error that is returned.
+            // Without a receiver, the error of `collect` is returned.
             let _ = sink.send_results();
             Ok::<_, ImportError>(summaries)
         };

@@ -141,7 +141,7 @@ impl StoredFile {
     }
 }
 
-/// What the service read of a file, with the reason why nothing of it is stored.
+/// The contents of a file that the service read, with the reason why it stored nothing.
 fn preview_of(path: &str, import: &FileImport, imported: &ImportedFile) -> FilePreview {
     let number = |count: i64| u64::try_from(count).unwrap_or(0);
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
