@@ -1,4 +1,4 @@
-//! Captures end with their month, as `--capture-months` says.
+//! Captures end with their month, as `--capture-months` sets it.
 
 use jiff::SignedDuration;
 

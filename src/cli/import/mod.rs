@@ -108,8 +108,15 @@ fn lines(preview: &FilePreview) -> String {
     contents(preview) + &damage.unwrap_or_default()
 }
 
-/// The lines of what a file contains, or why it was not read.
-pub fn contents(preview: &FilePreview) -> String {
+/// Prints what a file contains, or why it was not read.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn print_contents(preview: &FilePreview) -> anyhow::Result<()> {
+    stdio::print_lines(&contents(preview), LABEL)
+}
+
+fn contents(preview: &FilePreview) -> String {
     let file = text::clean(&preview.file);
     let Some(format) = &preview.format else {
         let why = preview.error.as_deref().unwrap_or("format not recognised");

@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 /// The findings with the same word, such as their verdict.
 type WordCounts = BTreeMap<&'static str, usize>;
 
-/// What the file contains, when nothing is excluded.
+/// The contents of a file from which nothing is excluded.
 pub(crate) fn saved(findings: &str) -> String {
     format!("Saved immediately: {findings} with decisions and severity overrides.")
 }
 
-/// What a report with these options contains of findings with these traits.
+/// How many findings with these traits a report with these options contains and excludes.
 pub(crate) fn lines(
     findings: &BTreeMap<ReportTraits, usize>,
     options: &ReportOptions,

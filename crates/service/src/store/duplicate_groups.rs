@@ -9,7 +9,7 @@
 //! All findings of a group have one target. A list of a workspace therefore begins before all of its
 //! findings are read, and no statement reads more than those of the targets of a batch.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tokio::sync::Mutex;
 
@@ -29,8 +29,9 @@ const GROUPS: &str = " GROUP BY target_id, vuln_id, protocol, port, place";
 pub struct DuplicateGroups {
     store: Store,
     scan: Option<i64>,
-    /// Scans of imports that had not ended when the list began: it has none of their findings.
-    importing: Vec<i64>,
+    /// The scans of each target from imports that had not ended when the list began: it has none of
+    /// their findings.
+    importing: HashMap<i64, Vec<i64>>,
     /// The last finding of the list.
     last: i64,
     found: Mutex<FoundGroups>,
@@ -53,9 +54,14 @@ impl Store {
         let _permit = self.bulk().await;
         // An import that ends in between would hide the older findings of its groups.
         let mut snapshot = self.snapshot().await?;
-        let importing: Vec<i64> = sql("SELECT id FROM scans WHERE status = 'importing'")
-            .all(&mut snapshot)
-            .await?;
+        let scans: Vec<(i64, i64)> =
+            sql("SELECT target_id, id FROM scans WHERE status = 'importing'")
+                .all(&mut snapshot)
+                .await?;
+        let mut importing = HashMap::<i64, Vec<i64>>::new();
+        for (target, scan) in scans {
+            importing.entry(target).or_default().push(scan);
+        }
         let ids: Vec<i64> = filter.select_ids().all(&mut snapshot).await?;
         let groups = DuplicateGroups {
             store: self.clone(),
@@ -94,10 +100,15 @@ impl DuplicateGroups {
 
     /// The latest finding of each group of these targets.
     async fn latest_of(&self, targets: &[i64]) -> StoreResult<Vec<i64>> {
+        // Of these targets only: each statement reads all findings of the scans that it names.
+        let scans = targets
+            .iter()
+            .filter_map(|target| self.importing.get(target));
+        let importing: Vec<i64> = scans.flatten().copied().collect();
         sql(LATEST)
             .bind_ids(targets)
             .bind(self.last)
-            .bind_ids(&self.importing)
+            .bind_ids(&importing)
             .push_condition("scan_id =", self.scan)
             .push(GROUPS)
             .all(self.store.read())

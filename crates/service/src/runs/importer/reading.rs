@@ -1,9 +1,9 @@
-//! Reads a file on a thread of its own, so that the next results are read while the last ones are
+//! Reads a file on a separate thread, so that the next results are read while the last ones are
 //! collected.
 //!
 //! ```text
 //!   file ─► scandeck_import ─► batches of results ─► collect
-//!              own thread         one waits       thread of the caller
+//!           separate thread       one waits       thread of the caller
 //! ```
 
 use std::io::Read;
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 
 use scandeck_import::{
     ImportEntry, ImportError, ImportFormat, ImportLimits, ImportSink, ImportSummary, read,
@@ -31,7 +31,7 @@ pub enum ReadStep {
 /// Reads a file to its end, or until `collect` fails.
 ///
 /// # Errors
-/// When no file is recognised or a limit is exceeded, and those of `collect`.
+/// When no file is recognised, a limit is exceeded or no thread starts, and those of `collect`.
 pub fn read_steps(
     input: impl Read + Send,
     format: Option<&str>,
@@ -39,16 +39,20 @@ pub fn read_steps(
 ) -> anyhow::Result<Vec<ImportSummary>> {
     let (sender, steps) = sync_channel(1);
     thread::scope(|scope| -> anyhow::Result<Vec<ImportSummary>> {
-        let reading = scope.spawn(move || {
+        let read_file = move || {
             let mut sink = StepSender {
                 sender,
                 results: Vec::new(),
             };
             let summaries = read(input, format, &ImportLimits::default(), &mut sink)?;
-            // A receiver that is gone has the error that is returned.
+            // Without a receiver, the error of `collect` is returned.
             let _ = sink.send_results();
             Ok::<_, ImportError>(summaries)
-        });
+        };
+        let reading = thread::Builder::new()
+            .name("import".to_owned())
+            .spawn_scoped(scope, read_file)
+            .context("no thread started to read the file")?;
         // An error drops the receiver, which ends the thread.
         for step in steps {
             collect(step)?;

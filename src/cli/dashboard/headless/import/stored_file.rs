@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::changes::ImportChanges;
 use crate::cli::dashboard::headless::HeadlessSession;
-use crate::cli::import::contents;
-use crate::cli::stdio;
+use crate::cli::import::print_contents;
 use scandeck_import::{FilePreview, ImportFormat, SkippedEntries};
 use scandeck_wire::contract::import::{FileImport, ImportedFile, ImportedScan, SkippedResults};
 use scandeck_wire::contract::{ImportId, Risk};
@@ -98,13 +97,13 @@ impl StoredFile {
         let (out, preview) = (session.out, &self.preview);
         let error = preview.error.as_deref();
         if preview.format.is_none() {
-            return stdio::print(contents(preview).as_bytes());
+            return print_contents(preview);
         }
         let Some(id) = self.import_id else {
             out.line(&preview.file)?;
             return error.map_or(Ok(()), |why| out.line(&format!("  {why}")));
         };
-        stdio::print(contents(preview).as_bytes())?;
+        print_contents(preview)?;
         match error {
             Some(why) if self.scans.is_empty() => {
                 return out.line(&format!("  not stored: {why}"));
@@ -142,7 +141,7 @@ impl StoredFile {
     }
 }
 
-/// What the service read of a file, with the reason why nothing of it is stored.
+/// The contents of a file that the service read, with the reason why it stored nothing.
 fn preview_of(path: &str, import: &FileImport, imported: &ImportedFile) -> FilePreview {
     let number = |count: i64| u64::try_from(count).unwrap_or(0);
     let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
