@@ -5,6 +5,7 @@
 //!   TeamNews ─► handle_team ─► Team ─► header, lists, detail, review
 //!   workspace and finding on the screen ─► Effect::Team(Look)        at the end of each message
 //!   question ─► prompt, once no other layer is open ─► Effect::Team(Join)
+//!   the service responds again ─► Effect::Team(Resume)
 //! ```
 //!
 //! Without a team nothing here changes the screen.
@@ -199,6 +200,14 @@ impl Model {
             workspace: look.workspace,
             finding: look.finding,
         }));
+    }
+
+    /// Makes the sync task try at once when the service responds again: after an outage, its own
+    /// next attempt can be half a minute away.
+    pub(crate) fn resume_team(&self, was_disconnected: bool, effects: &mut Vec<Effect>) {
+        if was_disconnected && !self.is_disconnected() && self.has_team() {
+            effects.push(Effect::Team(TeamRequest::Resume));
+        }
     }
 
     /// Opens the question before private decisions are shared, over no other layer.

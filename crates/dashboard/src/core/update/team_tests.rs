@@ -1,7 +1,7 @@
 //! A team on the service: author, reports of what is on the screen, the question before decisions
 //! are shared, and what colleagues do.
 
-use crate::base::{FirstJoin, TeamRequest};
+use crate::base::{FirstJoin, Link, TeamRequest};
 use crate::core::Msg;
 use crate::data::{TeamNews, TriageNews};
 use crate::testing::*;
@@ -226,6 +226,37 @@ fn header_counts_members_and_names_what_is_not_sent() {
     app.keys(": 'team' enter");
     let shown = app.frame().join("\n");
     assert!(shown.contains("key revoked"), "{shown}");
+}
+
+#[test]
+fn exchange_resumes_when_the_service_responds_again() {
+    let resumes = |app: &mut TestDashboard, link| {
+        let update = Update {
+            generation: app.model.connection.generation,
+            at: stamp(),
+            event: PollEvent::Link(link),
+        };
+        let resume = Effect::Team(TeamRequest::Resume);
+        app.send(Msg::Update(update)).contains(&resume)
+    };
+    let live = || Link::Live { at: stamp() };
+    let retrying = || Link::Retrying {
+        attempt: 1,
+        next: stamp(),
+        problem: Arc::new(Problem::local("refused")),
+    };
+    let rejected = || Link::Down {
+        problem: Arc::new(Problem::local("key revoked")),
+    };
+    let mut app = app();
+    assert!(!resumes(&mut app, live()));
+    for broken in [retrying(), rejected()] {
+        assert!(!resumes(&mut app, broken));
+        assert!(resumes(&mut app, live()));
+        assert!(!resumes(&mut app, live()), "once");
+    }
+    let mut alone = TestDashboard::new();
+    assert!(!resumes(&mut alone, retrying()) && !resumes(&mut alone, live()));
 }
 
 #[test]
