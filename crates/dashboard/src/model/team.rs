@@ -235,6 +235,9 @@ impl Model {
                 return self.notify(Tone::Plain, "another workspace is open; nothing is sent");
             }
             (team.question, team.is_private) = (None, !is_shared);
+            if *is_shared {
+                team.purged = None;
+            }
             let name = self.workspace_name();
             match is_shared {
                 true => self.notify(Tone::Good, format!("decisions of {name} are shared")),
@@ -407,6 +410,14 @@ fn join_prompt(question: &FirstJoin) -> Prompt {
     .with_line(format!("Adds {others} of the team here. {both}"))
     .with_line("Until you answer, nothing is sent. Later, :team join asks again.")
     .with_other("keep private", Prompt::new("", answer(false)).with_enter())
+}
+
+/// The question before decisions are shared again that a member has deleted at the service.
+pub(crate) fn rejoin_prompt(workspace: &str, purged: &Purged, join: TeamRequest) -> Prompt {
+    let question = format!("Share the decisions in {workspace} again?");
+    Prompt::new(question, Then::Team(join))
+        .with_line(purge_words(workspace, purged))
+        .with_line("Sends all decisions of this workspace on this machine, also those of others.")
 }
 
 #[cfg(test)]

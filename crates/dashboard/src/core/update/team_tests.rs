@@ -582,6 +582,37 @@ fn purge_by_a_colleague_is_named_until_another_workspace_is_open() {
 }
 
 #[test]
+fn purged_decisions_are_shared_again_only_after_a_question() {
+    let mut app = app();
+    let purged = Purged {
+        who: "bob".into(),
+        ..Purged::default()
+    };
+    app.send(Msg::Team(TeamNews::Purged {
+        workspace: WorkspaceId(1),
+        name: "Acme".into(),
+        purged,
+    }));
+    let join = Effect::Team(TeamRequest::Join {
+        workspace: WorkspaceId(1),
+        is_shared: true,
+    });
+    assert!(!app.keys(": 'team join' enter").contains(&join));
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("Share the decisions in Acme again?"),
+        "{shown}"
+    );
+    app.at += Duration::from_secs(1);
+    assert!(app.keys("y").contains(&join));
+    let header = app.frame().swap_remove(0);
+    assert!(
+        header.contains("team · 1") && !header.contains("bob"),
+        "{header}"
+    );
+}
+
+#[test]
 fn without_a_team_the_commands_say_why_and_nothing_is_shown() {
     let mut app = TestDashboard::new();
     app.send(Msg::Team(TeamNews::Member(Member::default())));
