@@ -451,6 +451,35 @@ fn history_names_the_member_who_sent_the_event_of_another_author() {
 }
 
 #[test]
+fn conflict_names_the_member_who_sent_the_decision_of_another_author() {
+    let mut app = app();
+    bob_does(&mut app, 1, 1, verdict(Verdict::Confirmed));
+    let event = app.model.findings.triage.state.history(key(&app, 1))[0].clone();
+    let other = Event {
+        id: scandeck_domain::triage::EventId {
+            number: 9,
+            ..event.id
+        },
+        who: "kali@kali".into(),
+        sent_by: Some("carla".into()),
+        change: verdict(Verdict::FalsePositive),
+        ..(*event).clone()
+    };
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(other)])));
+    // The detail fills the screen.
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
+    app.keys("g g enter");
+    let frame = app.frame();
+    let words: Vec<&str> = frame.iter().flat_map(|it| it.split_whitespace()).collect();
+    let shown = words.join(" ");
+    let expected = "kali@kali (sent by carla) false positive";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
 fn verdicts_of_colleagues_move_no_row_in_list_groups_and_review() {
     for keys in ["", "b t", "b c"] {
         let mut app = app();
