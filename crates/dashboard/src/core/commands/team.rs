@@ -62,7 +62,7 @@ fn join(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
         is_shared: true,
     };
     match purged {
-        Some((name, purged)) => model.open_prompt(rejoin_prompt(&name, &purged, request)),
+        Some((name, purge)) => model.open_prompt(rejoin_prompt(&name, &purge, request)),
         None => model.join_team(request, effects),
     }
     Ok(())
