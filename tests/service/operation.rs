@@ -1,12 +1,14 @@
 //! Operation of a service: health, request ids, audit log, metrics.
 
 use std::path::Path;
+use std::time::Duration;
 
 use reqwest::Method;
 use scandeck::service::keys::{Role, add_key};
 use serde_json::{Value, json};
 
-use super::{JsonResponse, TestService, settings};
+use super::database::use_file;
+use super::{JsonResponse, PATIENCE, TestService, settings};
 
 fn audit_log(dir: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(dir.join("audit.jsonl")).unwrap();
@@ -103,6 +105,55 @@ async fn audit_log_names_the_key_of_every_change_and_refusal() {
         "{text}"
     );
     service.stop().await;
+}
+
+/// Tests a file only: its lock delays the change.
+#[tokio::test]
+async fn audit_log_has_a_change_whose_client_left_before_the_response() {
+    let temp = tempfile::tempdir().unwrap();
+    use_file(temp.path());
+    let service = TestService::in_dir(temp.path()).await;
+    let dir = super::database::data_dir(temp.path());
+    let key = add_key(&dir, "chief", Role::Admin, "ana@box").await;
+    let key = key.unwrap().unwrap();
+    let file = temp.path().join("scandeck.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    let mut blocking = pool.acquire().await.unwrap();
+    let begin = sqlx::query("BEGIN IMMEDIATE");
+    begin.execute(&mut *blocking).await.unwrap();
+    let request = service
+        .client
+        .post(format!("{}/workspaces", service.base))
+        .bearer_auth(&key)
+        .json(&json!({"name": "Acme"}))
+        .timeout(Duration::from_millis(500));
+    assert!(request.send().await.unwrap_err().is_timeout());
+    let written = async {
+        while !temp.path().join("audit.jsonl").exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let is_written = tokio::time::timeout(PATIENCE, written).await;
+    assert!(is_written.is_ok(), "no entry");
+    let end = sqlx::query("ROLLBACK");
+    end.execute(&mut *blocking).await.unwrap();
+    drop(blocking);
+    pool.close().await;
+    service.stop().await;
+    let log = audit_log(temp.path());
+    let entries: Vec<Value> = log
+        .iter()
+        .map(|entry| {
+            json!([
+                entry["key"],
+                entry["role"],
+                entry["method"],
+                entry["status"]
+            ])
+        })
+        .collect();
+    assert_eq!(entries, [json!(["chief", "admin", "POST", 499])]);
 }
 
 #[tokio::test]

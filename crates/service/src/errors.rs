@@ -196,11 +196,7 @@ pub enum StartError {
         found: i64,
         known: i64,
     },
-    #[error(
-        "{} has schema {found}, this version uses {known}: stop the service that uses it, \
-         or run its version of scandeck",
-        path.display()
-    )]
+    #[error("{}", other_schema(path, *found, *known))]
     OtherSchema {
         path: PathBuf,
         found: i64,
@@ -272,6 +268,19 @@ fn already_running(dir: &std::path::Path, info: Option<&ServiceInfo>) -> String 
     }
 }
 
+fn other_schema(path: &std::path::Path, found: i64, known: i64) -> String {
+    let path = path.display();
+    match found {
+        0 => format!(
+            "{path} has no tables yet: try again when `scandeck serve` has printed its address"
+        ),
+        _ => format!(
+            "{path} has schema {found}, this version uses {known}: stop the service that uses it, \
+             or run its version of scandeck"
+        ),
+    }
+}
+
 fn older_schema(path: &std::path::Path, found: i64, known: i64) -> String {
     let path = path.display();
     match found {
@@ -296,6 +305,21 @@ mod tests {
         );
         let error = ApiError::bad_request("x".repeat(100_000)).with_details("y".repeat(100_000));
         assert!(error.body().len() < 2100, "{}", error.body().len());
+    }
+
+    #[test]
+    fn database_of_a_starting_service_is_no_other_version() {
+        let error = |found| {
+            let path = PathBuf::from("scandeck.db");
+            StartError::OtherSchema {
+                path,
+                found,
+                known: 24,
+            }
+        };
+        let starting = "scandeck.db has no tables yet: try again when `scandeck serve` has printed its address";
+        assert_eq!(error(0).to_string(), starting);
+        assert!(error(23).to_string().contains("run its version"));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum TeamRequest {
     },
     /// Send the refused decisions and payloads of the workspace again.
     Retry { workspace: WorkspaceId },
+    /// Exchange at once, if the next attempt waits: the service responds again.
+    Resume,
     /// The workspace on the screen, by id and name, and the finding on the screen.
     Look {
         workspace: Option<(WorkspaceId, Shared)>,

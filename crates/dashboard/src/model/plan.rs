@@ -123,6 +123,14 @@ impl Model {
         }
     }
 
+    /// Whether the last attempt to reach the service has failed.
+    pub fn is_disconnected(&self) -> bool {
+        matches!(
+            self.connection.link,
+            Link::Retrying { .. } | Link::Down { .. }
+        )
+    }
+
     /// Whether the service rejects the API key.
     pub fn is_key_rejected(&self) -> bool {
         matches!(&self.connection.link, Link::Down { problem } if problem.status == Some(401))

@@ -5,6 +5,7 @@
 //!   TeamNews ─► handle_team ─► Team ─► header, lists, detail, review
 //!   workspace and finding on the screen ─► Effect::Team(Look)        at the end of each message
 //!   question ─► prompt, once no other layer is open ─► Effect::Team(Join)
+//!   the service responds again ─► Effect::Team(Resume)
 //! ```
 //!
 //! Without a team nothing here changes the screen.
@@ -201,6 +202,14 @@ impl Model {
         }));
     }
 
+    /// Makes the sync task try at once when the service responds again: after an outage, its own
+    /// next attempt can be half a minute away.
+    pub(crate) fn resume_team(&self, was_disconnected: bool, effects: &mut Vec<Effect>) {
+        if was_disconnected && !self.is_disconnected() && self.has_team() {
+            effects.push(Effect::Team(TeamRequest::Resume));
+        }
+    }
+
     /// Opens the question before private decisions are shared, over no other layer.
     pub(crate) fn ask_to_join(&mut self) {
         let team = &mut self.connection.team;
@@ -226,6 +235,9 @@ impl Model {
                 return self.notify(Tone::Plain, "another workspace is open; nothing is sent");
             }
             (team.question, team.is_private) = (None, !is_shared);
+            if *is_shared {
+                team.purged = None;
+            }
             let name = self.workspace_name();
             match is_shared {
                 true => self.notify(Tone::Good, format!("decisions of {name} are shared")),
@@ -398,6 +410,14 @@ fn join_prompt(question: &FirstJoin) -> Prompt {
     .with_line(format!("Adds {others} of the team here. {both}"))
     .with_line("Until you answer, nothing is sent. Later, :team join asks again.")
     .with_other("keep private", Prompt::new("", answer(false)).with_enter())
+}
+
+/// The question before decisions are shared again that a member has deleted at the service.
+pub(crate) fn rejoin_prompt(workspace: &str, purged: &Purged, join: TeamRequest) -> Prompt {
+    let question = format!("Share the decisions in {workspace} again?");
+    Prompt::new(question, Then::Team(join))
+        .with_line(purge_words(workspace, purged))
+        .with_line("Sends all decisions of this workspace on this machine, also those of others.")
 }
 
 #[cfg(test)]

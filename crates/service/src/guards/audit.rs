@@ -10,11 +10,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
+use crate::guards::keys::KeyIdentity;
 use scandeck_wire::input_files::open_regular;
 
 /// Older files that are kept.
@@ -43,6 +44,23 @@ pub struct AuditedRequest<'a> {
     pub status: u16,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub counts: Option<AuditedCounts>,
+}
+
+/// Who sent a request, from the check of its key on. A response cannot say it, because the client
+/// may leave before there is one.
+#[derive(Clone, Debug, Default)]
+pub struct RequestSender(Arc<OnceLock<KeyIdentity>>);
+
+impl RequestSender {
+    /// The key of the request is valid.
+    pub fn identify(&self, identity: &KeyIdentity) {
+        // It is set once, because a request has one key.
+        let _ = self.0.set(identity.clone());
+    }
+
+    pub fn identity(&self) -> Option<&KeyIdentity> {
+        self.0.get()
+    }
 }
 
 /// The rows of a push or purge of shared decisions, never their contents.

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 
 use crate::errors::{ApiError, MAX_URL, shown};
+use crate::guards::audit::RequestSender;
 use crate::guards::keys::{KeyIdentity, Role};
 use crate::guards::limits::{Class, KeyBudget};
 use crate::net::connection_table::ConnectionMarks;
@@ -194,6 +195,9 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
     if let Some(marks) = request.extensions().get::<ConnectionMarks>() {
         marks.key_proven();
     }
+    if let Some(sender) = request.extensions().get::<RequestSender>() {
+        sender.identify(&identity);
+    }
     request.extensions_mut().insert(identity.clone());
     app.record_client();
     let required = Role::required(request.method(), request.uri().path());
@@ -209,7 +213,7 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
         Role::Worker => None,
         _ => app.limiter.take(&identity.name, class, now),
     };
-    let mut response = match budget {
+    match budget {
         None => respond.await,
         Some((budget, true)) => {
             let mut response = respond.await;
@@ -217,9 +221,7 @@ pub async fn check_key(State(app): State<App>, mut request: Request, next: Next)
             response
         }
         Some((budget, false)) => too_many(&budget, "rate limit exceeded", now),
-    };
-    response.extensions_mut().insert(identity);
-    response
+    }
 }
 
 /// Refuses a request without a valid key, and counts it against the limit of the client.

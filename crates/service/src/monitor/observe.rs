@@ -5,6 +5,8 @@
 //!                                                                 ├─► access log    ├─► metrics
 //!                                                                 └─► audit log: changes, 401 and 403
 //! ```
+//!
+//! A change whose client leaves before the response is in the logs too.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +18,7 @@ use axum::response::Response;
 use tracing::Instrument;
 
 use crate::errors::shown;
-use crate::guards::audit::{AuditedCounts, AuditedRequest};
-use crate::guards::keys::KeyIdentity;
+use crate::guards::audit::{AuditedCounts, AuditedRequest, RequestSender};
 use crate::runs::remote::protocol::WORKER_ROOT;
 use crate::state::App;
 
@@ -27,6 +28,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Debug, Default)]
 pub struct RequestCounter(AtomicU64);
 
+/// The status in the logs of a change whose client left before the response, as proxies write it.
+const CLIENT_LEFT: u16 = 499;
+
 /// Responds to a request of `client`; `is_forwarded` means that a trusted proxy sent it.
 pub async fn observe<F: Future<Output = Response>>(
     app: &App,
@@ -35,34 +39,82 @@ pub async fn observe<F: Future<Output = Response>>(
     mut request: Request,
     respond: impl FnOnce(Request) -> F,
 ) -> Response {
-    let began = Instant::now();
     let id = forwarded_id(request.headers())
         .filter(|_| is_forwarded)
         .unwrap_or_else(|| new_id(app));
-    let (method, path) = (request.method().clone(), shown(request.uri().path()));
-    set_id(request.headers_mut(), &id);
-    let span = tracing::info_span!("request", request_id = id.as_str());
-    let mut response = respond(request).instrument(span).await;
-    set_id(response.headers_mut(), &id);
-    let (status, elapsed) = (response.status(), began.elapsed());
-    let identity = response.extensions_mut().remove::<KeyIdentity>();
-    let entry = AuditedRequest {
-        request_id: &id,
-        client: client.ip().to_canonical().to_string(),
-        key: identity.as_ref().map(|identity| identity.name.as_str()),
-        role: identity.as_ref().map(|identity| identity.role.as_str()),
-        method: method.as_str(),
-        path: &path,
-        status: status.as_u16(),
-        counts: response.extensions_mut().remove::<AuditedCounts>(),
+    let mut observed = ObservedRequest {
+        app,
+        client,
+        id,
+        method: request.method().clone(),
+        path: shown(request.uri().path()),
+        sender: RequestSender::default(),
+        began: Instant::now(),
+        is_answered: false,
     };
-    let is_routine = is_read(&method) || path.starts_with(WORKER_ROOT);
-    log(&entry, is_routine, elapsed.as_micros() as f64 / 1000.0);
-    if is_audited(is_routine, status) {
-        app.audit.write("request", &entry, app.now());
-    }
-    app.metrics.count_request(&method, status, elapsed);
+    set_id(request.headers_mut(), &observed.id);
+    request.extensions_mut().insert(observed.sender.clone());
+    let span = tracing::info_span!("request", request_id = observed.id.as_str());
+    let mut response = respond(request).instrument(span).await;
+    observed.is_answered = true;
+    set_id(response.headers_mut(), &observed.id);
+    let counts = response.extensions_mut().remove::<AuditedCounts>();
+    observed.record(response.status(), counts);
     response
+}
+
+/// A request that is being answered. It is dropped without an answer when its client leaves; its
+/// change may go on, or be made already.
+struct ObservedRequest<'a> {
+    app: &'a App,
+    client: SocketAddr,
+    id: String,
+    method: Method,
+    path: String,
+    sender: RequestSender,
+    began: Instant,
+    is_answered: bool,
+}
+
+impl ObservedRequest<'_> {
+    fn is_routine(&self) -> bool {
+        is_read(&self.method) || self.path.starts_with(WORKER_ROOT)
+    }
+
+    fn record(&self, status: StatusCode, counts: Option<AuditedCounts>) {
+        let elapsed = self.began.elapsed();
+        let identity = self.sender.identity();
+        let entry = AuditedRequest {
+            request_id: &self.id,
+            client: self.client.ip().to_canonical().to_string(),
+            key: identity.map(|identity| identity.name.as_str()),
+            role: identity.map(|identity| identity.role.as_str()),
+            method: self.method.as_str(),
+            path: &self.path,
+            status: status.as_u16(),
+            counts,
+        };
+        let is_routine = self.is_routine();
+        log(&entry, is_routine, elapsed.as_micros() as f64 / 1000.0);
+        if is_audited(is_routine, status) {
+            self.app.audit.write("request", &entry, self.app.now());
+        }
+        self.app
+            .metrics
+            .count_request(&self.method, status, elapsed);
+    }
+}
+
+impl Drop for ObservedRequest<'_> {
+    fn drop(&mut self) {
+        let is_change = !self.is_routine() && self.sender.identity().is_some();
+        if !self.is_answered
+            && is_change
+            && let Ok(status) = StatusCode::from_u16(CLIENT_LEFT)
+        {
+            self.record(status, None);
+        }
+    }
 }
 
 fn set_id(headers: &mut HeaderMap, id: &str) {

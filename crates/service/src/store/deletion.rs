@@ -21,6 +21,9 @@ use scandeck_wire::contract::{TargetId, WorkspaceId};
 
 /// Rows of the first transaction.
 const FIRST_ROWS: i64 = 8;
+/// Fewest rows of shared decisions and payloads in a transaction: they are small, and on a machine
+/// without free processors even one row takes longer than a batch should.
+const FEWEST_SHARED: i64 = 32;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
 /// How long a transaction of a file should take, because captures wait for it.
@@ -268,7 +271,8 @@ impl Store {
         } else {
             SERVER_TIME
         };
-        let (mut rows, mut all) = (FIRST_ROWS, 0);
+        let fewest = fewest_rows(table);
+        let (mut rows, mut all) = (FIRST_ROWS.max(fewest), 0);
         let mut seen = self.commits();
         loop {
             let mut change = self.change_with(Durability::WithNext).await?;
@@ -290,7 +294,7 @@ impl Store {
             if self.deletions.end.is_cancelled() {
                 return Err(DatabaseError::PoolClosed);
             }
-            rows = next_rows(rows, took, batch_time);
+            rows = next_rows(rows, took, batch_time, fewest);
             seen = self.commits();
             if others_write {
                 tokio::time::sleep(PAUSE).await;
@@ -299,10 +303,19 @@ impl Store {
     }
 }
 
-/// The rows of the next transaction, from the time of the last one: at most twice as many.
-fn next_rows(rows: i64, took: Duration, batch_time: Duration) -> i64 {
+/// The fewest rows of a transaction that deletes rows of this table.
+fn fewest_rows(table: &str) -> i64 {
+    match table {
+        "shared_events" | "shared_payloads" => FEWEST_SHARED,
+        _ => 1,
+    }
+}
+
+/// The rows of the next transaction, from the time of the last one: at most twice as many, and not
+/// fewer than `fewest`.
+fn next_rows(rows: i64, took: Duration, batch_time: Duration, fewest: i64) -> i64 {
     let fitting = rows as f64 * batch_time.as_secs_f64() / took.as_secs_f64().max(1e-6);
-    (fitting as i64).min(rows * 2).clamp(1, MOST_ROWS)
+    (fitting as i64).min(rows * 2).clamp(fewest, MOST_ROWS)
 }
 
 #[cfg(test)]
@@ -343,7 +356,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_batch_follow_its_time() {
-        let of_file = |rows, took| next_rows(rows, took, FILE_TIME);
+        let of_file = |rows, took| next_rows(rows, took, FILE_TIME, fewest_rows("captures"));
         assert_eq!(of_file(8, Duration::from_micros(100)), 16);
         assert_eq!(of_file(100, Duration::from_millis(5)), 10);
         assert_eq!(of_file(400, Duration::ZERO), MOST_ROWS);
@@ -353,9 +366,15 @@ mod tests {
             "a capture with a large body"
         );
         assert_eq!(
-            next_rows(8, Duration::from_millis(2), SERVER_TIME),
+            next_rows(8, Duration::from_millis(2), SERVER_TIME, 1),
             16,
             "a statement of a server takes milliseconds"
+        );
+        let starved = Duration::from_millis(300);
+        assert_eq!(
+            next_rows(64, starved, FILE_TIME, fewest_rows("shared_events")),
+            FEWEST_SHARED,
+            "a purge ends on a machine without free processors"
         );
     }
 

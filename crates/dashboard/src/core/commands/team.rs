@@ -2,7 +2,7 @@
 //! mention the user.
 
 use crate::base::{Effect, Pane, TeamRequest, Tone};
-use crate::model::team::{note_line, purge_words};
+use crate::model::team::{note_line, purge_words, rejoin_prompt};
 use crate::model::{Model, navigation};
 use crate::palette::{Args, ArgumentShape, ArgumentSlot, Command};
 use scandeck_wire::contract::team::Viewer;
@@ -54,13 +54,17 @@ fn join(model: &mut Model, effects: &mut Vec<Effect>) -> Result<(), String> {
     if !team.is_private {
         return Err("the decisions of this workspace are shared already".to_owned());
     }
+    let purged = team.purged.clone();
     let workspace = model.navigation.scope.workspace;
     let workspace = workspace.ok_or("no workspace is open")?;
     let request = TeamRequest::Join {
         workspace,
         is_shared: true,
     };
-    model.join_team(request, effects);
+    match purged {
+        Some((name, purge)) => model.open_prompt(rejoin_prompt(&name, &purge, request)),
+        None => model.join_team(request, effects),
+    }
     Ok(())
 }
 

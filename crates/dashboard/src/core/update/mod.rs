@@ -92,6 +92,7 @@ struct BeforeMessage {
     /// The selected rows of the lists in which verdicts are given.
     rows: [Option<RowRef>; 2],
     workspace: Option<Shared>,
+    is_disconnected: bool,
 }
 
 impl BeforeMessage {
@@ -100,6 +101,7 @@ impl BeforeMessage {
             by_hand: matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)),
             rows: findings::decide::keys::rows(model),
             workspace: model.workspace().map(|workspace| workspace.name.clone()),
+            is_disconnected: model.is_disconnected(),
         }
     }
 }
@@ -125,6 +127,7 @@ fn follow_up(model: &mut Model, before: BeforeMessage, effects: &mut Vec<Effect>
     model.tend_alerts(effects);
     model.see_finding(effects);
     model.report_look(effects);
+    model.resume_team(before.is_disconnected, effects);
     model.ask_to_join();
     model.correlate(effects);
     // The count ends only if `correlate` has requested no new rows.

@@ -120,12 +120,8 @@ fn handle_unreadable(model: &mut Model, list: ListKind, items: Arc<Unreadable>) 
 /// The link changed. A notice is shown when it breaks and when it recovers; the header always shows
 /// it.
 fn handle_link(model: &mut Model, link: Link) {
-    let was_broken = matches!(
-        model.connection.link,
-        Link::Retrying { .. } | Link::Down { .. }
-    );
     match &link {
-        Link::Live { .. } if was_broken => model.notify(Tone::Good, "connected again"),
+        Link::Live { .. } if model.is_disconnected() => model.notify(Tone::Good, "connected again"),
         Link::Down { problem } if model.connection.link != link => {
             let mut problem = Problem::clone(problem);
             if let (Some(401), Some(hint)) = (problem.status, &mut problem.hint) {

@@ -1,7 +1,7 @@
 //! A team on the service: author, reports of what is on the screen, the question before decisions
 //! are shared, and what colleagues do.
 
-use crate::base::{FirstJoin, TeamRequest};
+use crate::base::{FirstJoin, Link, TeamRequest};
 use crate::core::Msg;
 use crate::data::{TeamNews, TriageNews};
 use crate::testing::*;
@@ -229,6 +229,37 @@ fn header_counts_members_and_names_what_is_not_sent() {
 }
 
 #[test]
+fn exchange_resumes_when_the_service_responds_again() {
+    let resumes = |app: &mut TestDashboard, link| {
+        let update = Update {
+            generation: app.model.connection.generation,
+            at: stamp(),
+            event: PollEvent::Link(link),
+        };
+        let resume = Effect::Team(TeamRequest::Resume);
+        app.send(Msg::Update(update)).contains(&resume)
+    };
+    let live = || Link::Live { at: stamp() };
+    let retrying = || Link::Retrying {
+        attempt: 1,
+        next: stamp(),
+        problem: Arc::new(Problem::local("refused")),
+    };
+    let rejected = || Link::Down {
+        problem: Arc::new(Problem::local("key revoked")),
+    };
+    let mut app = app();
+    assert!(!resumes(&mut app, live()));
+    for broken in [retrying(), rejected()] {
+        assert!(!resumes(&mut app, broken));
+        assert!(resumes(&mut app, live()));
+        assert!(!resumes(&mut app, live()), "once");
+    }
+    let mut alone = TestDashboard::new();
+    assert!(!resumes(&mut alone, retrying()) && !resumes(&mut alone, live()));
+}
+
+#[test]
 fn refused_decisions_stay_in_header_and_team_and_can_be_sent_again() {
     let mut app = app();
     let retries = |effects: Vec<Effect>| {
@@ -420,6 +451,35 @@ fn history_names_the_member_who_sent_the_event_of_another_author() {
 }
 
 #[test]
+fn conflict_names_the_member_who_sent_the_decision_of_another_author() {
+    let mut app = app();
+    bob_does(&mut app, 1, 1, verdict(Verdict::Confirmed));
+    let event = app.model.findings.triage.state.history(key(&app, 1))[0].clone();
+    let other = Event {
+        id: scandeck_domain::triage::EventId {
+            number: 9,
+            ..event.id
+        },
+        who: "kali@kali".into(),
+        sent_by: Some("carla".into()),
+        change: verdict(Verdict::FalsePositive),
+        ..(*event).clone()
+    };
+    app.send(Msg::Triage(TriageNews::Events(vec![Arc::new(other)])));
+    // The detail fills the screen.
+    app.model.screen.size = Size {
+        columns: 80,
+        rows: 24,
+    };
+    app.keys("g g enter");
+    let frame = app.frame();
+    let words: Vec<&str> = frame.iter().flat_map(|it| it.split_whitespace()).collect();
+    let shown = words.join(" ");
+    let expected = "kali@kali (sent by carla) false positive";
+    assert!(shown.contains(expected), "{shown}");
+}
+
+#[test]
 fn verdicts_of_colleagues_move_no_row_in_list_groups_and_review() {
     for keys in ["", "b t", "b c"] {
         let mut app = app();
@@ -548,6 +608,37 @@ fn purge_by_a_colleague_is_named_until_another_workspace_is_open() {
     assert!(!app.notices().contains(expected), "seen");
     app.keys(": 'team' enter");
     assert!(app.frame().join("\n").contains(expected));
+}
+
+#[test]
+fn purged_decisions_are_shared_again_only_after_a_question() {
+    let mut app = app();
+    let purged = Purged {
+        who: "bob".into(),
+        ..Purged::default()
+    };
+    app.send(Msg::Team(TeamNews::Purged {
+        workspace: WorkspaceId(1),
+        name: "Acme".into(),
+        purged,
+    }));
+    let join = Effect::Team(TeamRequest::Join {
+        workspace: WorkspaceId(1),
+        is_shared: true,
+    });
+    assert!(!app.keys(": 'team join' enter").contains(&join));
+    let shown = app.frame().join("\n");
+    assert!(
+        shown.contains("Share the decisions in Acme again?"),
+        "{shown}"
+    );
+    app.at += Duration::from_secs(1);
+    assert!(app.keys("y").contains(&join));
+    let header = app.frame().swap_remove(0);
+    assert!(
+        header.contains("team · 1") && !header.contains("bob"),
+        "{header}"
+    );
 }
 
 #[test]

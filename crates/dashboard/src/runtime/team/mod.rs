@@ -7,7 +7,8 @@
 //!
 //! It begins only at a service that announces a team, with a key that has a name. It has
 //! connections of its own to the stores, so a slow service delays no decision. Without a connection
-//! rows wait in the stores, and every later exchange sends them. Until the service responds, the
+//! rows wait in the stores, and every later exchange sends them: after a delay that grows with each
+//! failure, and at once when the poller reaches the service again. Until the service responds, the
 //! owner of the key is the one that it reported last.
 
 pub mod exchange;
@@ -224,6 +225,10 @@ impl TeamTask {
                 }
                 _ => false,
             },
+            TeamRequest::Resume => {
+                self.delay = FIRST_DELAY;
+                self.retry_at.take().is_some()
+            }
         }
     }
 

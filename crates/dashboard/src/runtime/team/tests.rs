@@ -672,6 +672,29 @@ async fn revoked_key_keeps_decisions_until_it_works_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn exchange_resumes_at_once_when_the_service_responds_again() {
+    let service = RunningFake::start().await;
+    let mut ann = TeamTester::open(&service, "ann", 1).await;
+    ann.look();
+    ann.exchanged(|_, problem| problem.is_none()).await;
+    let before = {
+        let mut state = service.state();
+        state.broken = Some(503);
+        state.requests.len()
+    };
+    // After the second failure, the next attempt waits for four seconds.
+    while service.state().requests.len() < before + 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    service.state().broken = None;
+    let began = Instant::now();
+    ann.team.send(TeamRequest::Resume);
+    ann.exchanged(|_, problem| problem.is_none()).await;
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn refused_decision_is_reported_until_it_is_sent_again() {
     let service = RunningFake::start().await;
     let mut ann = TeamTester::open(&service, "ann", 1).await;

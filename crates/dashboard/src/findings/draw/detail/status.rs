@@ -223,8 +223,8 @@ fn decided_words(cx: &Cx<'_>, assessment: &Assessment) -> String {
     words
 }
 
-/// Both sides of a conflict with their times in UTC:
-/// `anna fixed 14:02:10, ben false positive 14:02:11`.
+/// Both sides of a conflict with their times in UTC, and the member who sent the decision of another
+/// author: `anna fixed 14:02:10, kali@kali (sent by ben) false positive 14:02:11`.
 fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
     let Some(finding_state) = cx.model.findings.triage.state.finding_state(issue.key()) else {
         return String::new();
@@ -234,10 +234,15 @@ fn sides(cx: &Cx<'_>, issue: &Issue) -> String {
         true => format::clock(cx.theme, Some(at)),
         false => at.to_string(),
     };
+    // Two members can have the same `login@host`.
+    let who = |event: &Event| match &event.sent_by {
+        Some(sender) => format!("{} (sent by {sender})", event.who),
+        None => event.who.to_string(),
+    };
     let side = |event: &Event, decision: &Decision| {
         format!(
             "{} {} {}",
-            event.who,
+            who(event),
             decision.verdict.phrase(),
             at(event.at)
         )
