@@ -7,6 +7,7 @@
 //! ```
 
 mod changes;
+mod reading;
 mod stored_file;
 mod to_service;
 
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::io::{self, Seek};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -24,6 +25,7 @@ use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
 use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json, print_previews};
+pub use reading::ShownReading;
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
@@ -36,8 +38,11 @@ use stored_file::StoredFile;
 /// The remedy where a service has no imports.
 const OTHER_WAYS: &str = "--to-service sends only the findings; with --local, the service on this machine stores the file";
 
-/// How often a terminal shows how much of a file was sent.
+/// How often a terminal shows how far a file is.
 const PROGRESS: Duration = Duration::from_secs(1);
+
+/// What a terminal shows until an import has ended.
+const IN_SERVICE: &str = "the service imports the file";
 
 #[derive(Args, Clone, Debug)]
 pub struct ImportStore {
@@ -139,7 +144,7 @@ impl PreviewedFile {
         let name = path.file_name().filter(|_| shown != "-");
         let name = name.map(|name| name.to_string_lossy().into_owned());
         let read = files::open(path).and_then(|mut file| {
-            let previews = FilePreview::read(&shown, &file, format);
+            let previews = FilePreview::read(&shown, ShownReading::new(&file), format);
             file.rewind()?;
             Ok((file, previews))
         });
@@ -272,9 +277,20 @@ async fn import(
     line.clear();
     let begun = begun?;
     if !begun.has_ended() {
-        line.write("the service reads the file");
+        line.write(IN_SERVICE);
     }
-    let ended = client.ended_import(begun).await;
+    let since = Instant::now();
+    let ended = {
+        let mut ending = Box::pin(client.ended_import(begun));
+        loop {
+            tokio::select! {
+                result = &mut ending => break result,
+                () = tokio::time::sleep(PROGRESS) => {
+                    line.write(&format!("{IN_SERVICE}: {} s", since.elapsed().as_secs()));
+                }
+            }
+        }
+    };
     line.clear();
     ended
 }
