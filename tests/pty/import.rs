@@ -34,7 +34,7 @@ async fn progress_of_an_import_names_its_file_and_disappears() {
         ("SCANDECK_API_KEY", "k"),
     ];
     let mut session = Session::start(home.path(), &["import", "a.jsonl"], &variables);
-    session.until("a.jsonl: the service reads the file").await;
+    session.until("a.jsonl: the service imports the file").await;
     Mock::given(method("GET"))
         .and(path("/api/v2/imports/7"))
         .respond_with(answer(200, "finished"))

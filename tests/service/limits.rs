@@ -449,6 +449,31 @@ async fn slow_bodies_are_refused_and_loggers_record_their_part() {
 }
 
 #[tokio::test]
+async fn file_that_keeps_arriving_may_take_longer_than_the_time_for_a_body() {
+    let limit = Duration::from_millis(300);
+    let service = service(|limits| limits.body_time = limit).await;
+    let part = "x".repeat(64 << 10);
+    let parts = 16;
+    let head = format!(
+        "POST /api/v2/imports?file_name=a HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n",
+        service.key,
+        parts * part.len()
+    );
+    let mut stream = connect(&service.base).await;
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    for _ in 0..parts {
+        tokio::time::sleep(limit / 5).await;
+        stream.write_all(part.as_bytes()).await.unwrap();
+    }
+    assert!(begun.elapsed() > limit * 2);
+    let response = closed(stream).await;
+    assert!(response.starts_with("HTTP/1.1 202 "), "{response}");
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn large_head_to_a_logger_is_recorded_up_to_the_limit() {
     let service = TestService::new().await;
     let (id, url) = service.logger("a").await;

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use crate::cli::dashboard::headless::import::ShownReading;
 use crate::cli::error::CliError;
 use scandeck_import::{FilePreview, ImportLimits};
 use scandeck_wire::input_files::open_regular;
@@ -16,7 +17,7 @@ const FOLDER: &str = "is a directory; `--recursive` reads the files in it";
 pub fn preview(path: &Path, format: Option<&str>) -> Vec<FilePreview> {
     let shown = path.display().to_string();
     match open(path) {
-        Ok(file) => FilePreview::read(&shown, file, format),
+        Ok(file) => FilePreview::read(&shown, ShownReading::new(&file), format),
         Err(error) => vec![FilePreview::failed(&shown, io_cause(&error))],
     }
 }

@@ -68,7 +68,7 @@ pub struct ConnectionArgs {
     /// Seconds in which request line and headers must arrive
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds)]
     head_seconds: u64,
-    /// Seconds in which a body must arrive
+    /// Seconds in which a body must arrive; each 256 KB that arrive add one
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = seconds)]
     body_seconds: u64,
     /// Seconds after which an idle connection is closed

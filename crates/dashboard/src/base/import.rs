@@ -3,6 +3,15 @@
 use scandeck_import::FilePreview;
 use scandeck_wire::contract::import::NewImport;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// A file that is being read before its import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileReading {
+    /// As typed.
+    pub path: String,
+    pub began: Duration,
+}
 
 /// A file that was read before its import.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -56,7 +56,7 @@ pub use finding_work::{
 };
 pub use form_tag::{FormTag, ManualFindingOrigin};
 pub use group_keys::{GroupKeys, GroupName};
-pub use import::{FileToImport, FolderNames, ImportPreview};
+pub use import::{FileReading, FileToImport, FolderNames, ImportPreview};
 pub use live_settings::{LiveSettings, theme_names};
 pub use notices::{Notices, Tone};
 pub use own_theme::{AUTO, ColourRole, OwnColours, OwnTheme};

@@ -67,8 +67,8 @@ pub use review::{Card, Cards, Decided, Review, ReviewOutcome, ReviewedList, TABS
 pub(crate) use seen::SEEN_AFTER;
 
 use crate::base::{
-    AUTO, Batch, ExportedCaptures, FolderNames, FormTag, Generation, Link, ListKind, LiveSettings,
-    Measures, Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
+    AUTO, Batch, ExportedCaptures, FileReading, FolderNames, FormTag, Generation, Link, ListKind,
+    LiveSettings, Measures, Notices, Now, PaneSizes, PollBudget, Scope, Session, Size, Ticket,
 };
 use crate::data::{
     AlertState, Board, Data, EventAlertState, Guards, LastVisit, Oob, Payloads, ScanProgress,
@@ -192,6 +192,8 @@ pub struct ScansState {
     pub progress: ScanProgress,
     /// Numbers of scans by state, for the header.
     pub tally: Tally,
+    /// Result files that are being read, oldest first.
+    pub(crate) readings: Vec<FileReading>,
 }
 
 /// The settings of the configuration, saved queries, and the changes since the last view.

@@ -214,7 +214,12 @@ impl Model {
                 .into_iter()
                 .flatten()
                 .any(|problem| problem.retry_at.is_some());
-        let counts = retries || self.scans.progress.any_stalled(now);
+        let calls = self.calls.batches.iter().map(|batch| batch.began);
+        let readings = self.scans.readings.iter().map(|reading| reading.began);
+        let slow: Vec<Duration> = calls.chain(readings).map(|began| began + MOMENT).collect();
+        let counts = retries
+            || self.scans.progress.any_stalled(now)
+            || slow.iter().any(|shown| *shown <= now);
         let ages = (!self.on_screen().is_empty()).then_some(now + AGES_CHANGE);
         let times = [
             (self.screen.detail.follows_at(), "the detail follows"),
@@ -225,12 +230,8 @@ impl Model {
             (self.captures.alerts.next(), "an alert is due"),
             (self.outcomes_end(), "an outcome remains unknown"),
             (
-                self.calls
-                    .batches
-                    .iter()
-                    .map(|batch| batch.began + MOMENT)
-                    .find(|shown| *shown > now),
-                "a call takes long",
+                slow.iter().copied().filter(|shown| *shown > now).min(),
+                "a call or a file takes long",
             ),
             (
                 (counts || self.shows_running_calls()).then_some(next_second),

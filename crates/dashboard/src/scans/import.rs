@@ -5,7 +5,7 @@
 //!   :import FILE ─► Effect::ReadImport ─► Msg::ImportRead ─► form ─ ctrl-o ─► Call::ImportFile ─► notice
 //! ```
 
-use crate::base::{Call, Effect, FileToImport, FormTag, ImportPreview, Job, Tone};
+use crate::base::{Call, Effect, FileReading, FileToImport, FormTag, ImportPreview, Job, Tone};
 use crate::data::Data;
 use crate::forms::{FieldId, FieldProblem, Form, FormField, FormKind};
 use crate::input::{Action, ItemAction};
@@ -35,13 +35,20 @@ static KIND: FormKind = FormKind {
 fn import(model: &mut Model, args: &Args, effects: &mut Vec<Effect>) -> Result<(), String> {
     let path = args.text().unwrap_or_default();
     let path = path.trim_matches('"').to_owned();
-    model.notify(Tone::Plain, format!("reading {path}"));
+    model.scans.readings.push(FileReading {
+        path: path.clone(),
+        began: model.now.mono,
+    });
     effects.push(Effect::ReadImport(path));
     Ok(())
 }
 
 /// Opens the form of a file that was read.
 pub(crate) fn handle_read(model: &mut Model, path: &str, result: Result<ImportPreview, Problem>) {
+    let readings = &mut model.scans.readings;
+    if let Some(at) = readings.iter().position(|reading| reading.path == path) {
+        readings.remove(at);
+    }
     let preview = match result {
         Ok(preview) => preview,
         Err(problem) => return model.notify_problem("file not imported", &problem),

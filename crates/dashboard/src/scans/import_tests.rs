@@ -109,6 +109,27 @@ fn result_file_is_shown_before_it_is_sent() {
 }
 
 #[test]
+fn seconds_are_counted_while_a_file_is_read_and_sent() {
+    let mut app = app();
+    let shows = |app: &mut TestDashboard, words: &str| {
+        let wake = app.model.wake_at().unwrap();
+        assert!(wake <= app.at + Duration::from_secs(1), "{words}");
+        app.at += Duration::from_secs(12);
+        app.send(Msg::Wake);
+        let wake = app.model.wake_at().unwrap();
+        assert!(wake <= app.at + Duration::from_secs(1), "{words}");
+        let frame = app.frame().join("\n");
+        assert!(frame.contains(words), "{frame}");
+    };
+    run(&mut app, &format!("import {PATH}"));
+    shows(&mut app, "reading results/nuclei.jsonl: 12s");
+    read(&mut app, Ok(preview()));
+    assert!(!app.frame().join("\n").contains("reading results"));
+    app.calls("ctrl-o");
+    shows(&mut app, "import nuclei.jsonl: waiting 12s");
+}
+
+#[test]
 fn repeated_file_says_so_and_refused_file_remains_in_the_form() {
     let mut app = app();
     read(&mut app, Ok(preview()));

@@ -201,8 +201,11 @@ impl BodyTimeout {
     }
 }
 
-/// The body of a request, which must arrive within a time limit. The time starts with the first
-/// read.
+/// Bytes for which a body has a second beyond its time limit, so that large files may take longer.
+const BYTES_PER_SECOND: u64 = 256 << 10;
+
+/// The body of a request, which must arrive within a time limit, and faster than
+/// `BYTES_PER_SECOND` after it. The time starts with the first read that waits.
 pub struct LimitedBody<B> {
     body: B,
     limit: Duration,
@@ -217,6 +220,15 @@ impl<B> LimitedBody<B> {
             limit,
             deadline: None,
             marks,
+        }
+    }
+
+    /// Moves the deadline by the time of bytes that arrived.
+    fn extend(&mut self, bytes: usize) {
+        let time = Duration::from_micros(bytes as u64 * 1_000_000 / BYTES_PER_SECOND);
+        if let Some(deadline) = &mut self.deadline {
+            let later = deadline.deadline() + time;
+            deadline.as_mut().reset(later);
         }
     }
 }
@@ -236,6 +248,9 @@ where
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             if self.body.is_end_stream() {
                 self.marks.request_whole();
+            }
+            if let Some(Ok(part)) = &frame {
+                self.extend(part.data_ref().map_or(0, Bytes::len));
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }

@@ -16,7 +16,7 @@ pub mod modals;
 pub mod panes;
 
 use crate::base::batch::MOMENT;
-use crate::base::{Batch, Measures, Pane, Size, Tone};
+use crate::base::{Batch, FileReading, Measures, Pane, Size, Tone};
 use crate::model::{Modal, Model};
 use crate::ui::layout::{self, Areas};
 use crate::ui::links::{link_urls, unlink};
@@ -184,6 +184,8 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
             (style, cx.shown(&text).into_owned())
         })
         .collect();
+    let readings = cx.model.scans.readings.iter();
+    notices.extend(readings.map(|reading| (theme.chosen(), in_reading(cx, reading))));
     notices.extend(
         cx.model
             .calls
@@ -193,6 +195,16 @@ fn notices(cx: &Cx<'_>, area: Rect) -> Toasts {
             .map(|text| (theme.chosen(), text)),
     );
     Toasts::of(&notices, area, theme.glyphs.ellipsis)
+}
+
+/// `reading nuclei.jsonl: 12s` for a file that takes more than a moment.
+fn in_reading(cx: &Cx<'_>, reading: &FileReading) -> String {
+    let elapsed = cx.model.now.mono.saturating_sub(reading.began);
+    let mut words = format!("reading {}", text::clean(&reading.path));
+    if elapsed >= MOMENT {
+        words.push_str(&format!(": {}s", elapsed.as_secs()));
+    }
+    cx.shown(&words).into_owned()
 }
 
 /// `delete: 12 of 60` for calls that take more than a moment.

@@ -533,6 +533,11 @@ fn rest_of<'a>(name: &'a str, title: &str) -> Cow<'a, str> {
         Some((before, after))
             if !is_word(before.chars().next_back()) && !is_word(after.chars().next()) =>
         {
+            // `Log4Shell (CVE-2021-44228)` of `CVE-2021-44228`.
+            let (before, after) = match (before.strip_suffix('('), after.strip_prefix(')')) {
+                (Some(before), Some(after)) => (before, after),
+                _ => (before, after),
+            };
             let after = after.trim_start();
             let before = if after.is_empty() {
                 before.trim_end_matches(is_separator)
@@ -568,6 +573,12 @@ mod tests {
                 "Outdated nginx: CVE-2021-23017",
                 "CVE-2021-23017",
                 "Outdated nginx",
+            ),
+            ("Log4Shell (CVE-2021-44228)", "CVE-2021-44228", "Log4Shell"),
+            (
+                "Log4Shell (CVE-2021-44228) in a header",
+                "CVE-2021-44228",
+                "Log4Shell in a header",
             ),
             ("Anything", "", "Anything"),
             ("Directory listing: two", "Directory listing", "two"),

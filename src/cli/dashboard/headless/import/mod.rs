@@ -10,6 +10,7 @@
 //! that no file in an unknown format is sent.
 
 mod changes;
+mod reading;
 mod stored_file;
 mod to_service;
 
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -26,6 +27,7 @@ use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
 use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json};
+pub use reading::ShownReading;
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
@@ -38,8 +40,11 @@ use stored_file::StoredFile;
 /// The remedy where a service has no imports.
 const OTHER_WAYS: &str = "--to-service sends only the findings; with --local, the service on this machine stores the file";
 
-/// How often a terminal shows how much of a file was sent.
+/// How often a terminal shows how far a file is.
 const PROGRESS: Duration = Duration::from_secs(1);
+
+/// What a terminal shows until an import has ended.
+const IN_SERVICE: &str = "the service imports the file";
 
 #[derive(Args, Clone, Debug)]
 pub struct ImportStore {
@@ -253,9 +258,21 @@ async fn import(
     line.clear();
     let begun = begun?;
     if !begun.has_ended() {
-        line.write(&format!("{name}: the service reads the file"));
+        line.write(&format!("{name}: {IN_SERVICE}"));
     }
-    let ended = client.ended_import(begun).await;
+    let since = Instant::now();
+    let ended = {
+        let mut ending = Box::pin(client.ended_import(begun));
+        loop {
+            tokio::select! {
+                result = &mut ending => break result,
+                () = tokio::time::sleep(PROGRESS) => {
+                    let seconds = since.elapsed().as_secs();
+                    line.write(&format!("{name}: {IN_SERVICE}: {seconds} s"));
+                }
+            }
+        }
+    };
     line.clear();
     ended
 }

@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::super::HeadlessSession;
+use super::ShownReading;
 use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json, print_previews};
 use scandeck_client::{Client, ErrorKind};
@@ -214,7 +215,7 @@ fn previewed(
     shown: &str,
     args: &ImportArgs,
 ) -> io::Result<(File, Vec<FilePreview>)> {
-    let previews = FilePreview::read(shown, &file, args.format.as_deref());
+    let previews = FilePreview::read(shown, ShownReading::new(&file), args.format.as_deref());
     file.rewind()?;
     Ok((file, previews))
 }
