@@ -7,18 +7,11 @@ use regex::Regex;
 
 use super::answer::{CUT, one_line};
 use super::{ExpectedAnswer, ProofAnswer, ProofReason};
-use crate::finding::{is_stamped, steady_line, without_volatile};
+use crate::finding::{steady_line, without_volatile};
 use scandeck_wire::contract::entities::decode_entities;
 
 /// Part of the words of two pages that are equal if they are the same page, in percent.
 const ALIKE: usize = 90;
-/// Headers of the connection, which say nothing about the page.
-const OF_CONNECTION: [&str; 4] = [
-    "content-encoding",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-];
 
 static PASSWORD_FIELD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)<input[^>]+type\s*=\s*["']?password"#).ok());
@@ -79,12 +72,8 @@ pub(super) fn is_same_text(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 
 /// The headers in lower case and in order, without dates and those of the connection.
 fn steady_headers(answer: &ProofAnswer) -> Vec<String> {
-    let is_steady = |name: &str| {
-        let mut others = OF_CONNECTION.iter();
-        !is_stamped(name) && !others.any(|one| name.eq_ignore_ascii_case(one))
-    };
-    let headers = answer.named_values().filter(|(name, _)| is_steady(name));
-    let mut lines: Vec<String> = headers
+    let mut lines: Vec<String> = answer
+        .steady_values()
         .map(|(name, value)| steady_line(&format!("{name}: {value}")).to_lowercase())
         .collect();
     lines.sort();
