@@ -100,8 +100,8 @@ fn is_other_language(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 }
 
 /// Whether most words of each page are in the other one, those of the markup included. The matched
-/// text does not count: a fix removes it, or encodes it. Of a page that the evidence has in part,
-/// the beginnings are compared.
+/// text does not count: a fix removes it, or encodes it, perhaps with the message around it. Of a
+/// page that the evidence has in part, the beginnings are compared.
 fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     let then = &expected.answer;
     if then.body == now.body {
@@ -121,8 +121,29 @@ fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     if then.is_cut {
         now_words.truncate(then_words.len());
     }
-    let most = then_words.len().max(now_words.len());
-    most > 0 && equal_words(&then_words, &now_words) * 100 >= ALIKE * most
+    are_alike(&then_words, &now_words)
+        || !then.is_cut
+            && without_message(&readable(&then.body), &matched).is_some_and(|rest| {
+                let steady_rest = without_volatile(&rest);
+                let rest_words: Vec<&str> = words(&steady_rest).collect();
+                are_alike(&rest_words, &now_words)
+            })
+}
+
+/// The page without the text between two tags that has the matched text; none if that is most of
+/// the page.
+fn without_message(page: &str, matched: &str) -> Option<String> {
+    let at = page.find(matched).filter(|_| !matched.is_empty())?;
+    let end = at + matched.len();
+    let start = page[..at].rfind('>').map_or(0, |tag| tag + 1);
+    let next = page[end..].find('<').map_or(page.len(), |tag| end + tag);
+    let rest = format!("{} {}", &page[..start], &page[next..]);
+    (words(&rest).count() * 2 >= words(page).count()).then_some(rest)
+}
+
+fn are_alike(then: &[&str], now: &[&str]) -> bool {
+    let most = then.len().max(now.len());
+    most > 0 && equal_words(then, now) * 100 >= ALIKE * most
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
