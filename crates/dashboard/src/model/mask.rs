@@ -88,15 +88,7 @@ impl Model {
         }
         for logger in data.loggers.value().iter().flat_map(|table| table.items()) {
             known.add(&clean(&logger.label), MaskedKind::Logger);
-            known.add_host(&logger.handler_url);
-            // The last part of its path is the secret of a logger.
-            let secret = logger
-                .handler_url
-                .trim_end_matches('/')
-                .rsplit('/')
-                .next()
-                .unwrap_or_default();
-            known.add(secret, MaskedKind::Token);
+            known.add_logger_url(&logger.handler_url);
         }
         for payload in data.payloads.value().iter().flat_map(|table| table.items()) {
             known.add(&payload.token.to_string(), MaskedKind::Token);

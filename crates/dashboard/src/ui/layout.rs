@@ -25,6 +25,8 @@ pub const LEAST: Size = Size {
 };
 /// Greatest width of a pop-up.
 const POPUP_COLUMNS: u16 = 92;
+/// Greatest width of a pop-up with two answers beside each other, or with a tree.
+const WIDE_COLUMNS: u16 = 140;
 /// Least width of the lines in a pop-up that have two values beside each other.
 pub const BESIDE_FROM: u16 = 84;
 /// Most rows of suggestions of the command line.
@@ -371,7 +373,16 @@ impl From<Rect> for CellArea {
 
 /// A pop-up of at most this size in the middle of a screen.
 pub fn popup(screen: Rect, columns: u16, rows: u16) -> Rect {
-    let width = columns.min(POPUP_COLUMNS).min(screen.width);
+    centered(screen, columns.min(POPUP_COLUMNS), rows)
+}
+
+/// A pop-up of lines that need much room.
+pub fn wide_popup(screen: Rect, rows: u16) -> Rect {
+    centered(screen, WIDE_COLUMNS, rows)
+}
+
+fn centered(screen: Rect, columns: u16, rows: u16) -> Rect {
+    let width = columns.min(screen.width);
     let height = rows
         .min(screen.height.saturating_sub(2).max(1))
         .min(screen.height);
@@ -614,7 +625,12 @@ mod tests {
                     prop_assert!(slot.area.width >= width && slot.area.height >= height, "{slot:?}");
                 }
             }
-            for pop in [popup(whole, 60, 12), sheet(whole, 9), command_sheet(whole, 40)] {
+            for pop in [
+                popup(whole, 60, 12),
+                wide_popup(whole, 12),
+                sheet(whole, 9),
+                command_sheet(whole, 40),
+            ] {
                 prop_assert!(pop.is_empty() || whole.intersection(pop) == pop);
             }
         }

@@ -35,7 +35,7 @@ pub(crate) use format::risk_counts;
 pub(crate) use labels::{ago, chips, fact, import_words, invite, key, numbered};
 pub use layout::{
     BESIDE_FROM, COMMAND_NAME, LEAST, Places, Slot, TABS_FROM, command_sheet, indented, popup,
-    sheet, take_bottom, take_left, take_top,
+    sheet, take_bottom, take_left, take_top, wide_popup,
 };
 pub(crate) use list::{
     GridRow, ListColumn, ListPane, ListState, Room, cells, dimmed_if, draw_columns,

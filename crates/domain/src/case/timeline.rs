@@ -268,11 +268,16 @@ fn known_names(bundle: &Bundle, reports: &[CaseReport]) -> KnownNames {
     for payload in &bundle.payloads {
         names.add(&payload.who, MaskedKind::User);
         names.add(&payload.label, MaskedKind::Logger);
+        let token = payload.token.to_string();
+        // Before the token is the URL of the logger.
+        let of_logger = payload.url.split(token.as_str()).next();
+        names.add_logger_url(of_logger.unwrap_or_default());
         names.add_host(&payload.url);
+        names.add(&token, MaskedKind::Token);
     }
     for archived in &bundle.captures {
         names.add(&archived.label, MaskedKind::Logger);
-        names.add_host(&archived.handler_url);
+        names.add_logger_url(&archived.handler_url);
     }
     // The name of a file contains that of the workspace, in another form.
     for one in reports {

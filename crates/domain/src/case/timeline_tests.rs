@@ -6,9 +6,13 @@ use super::{
     CaseEntryKind, CaseMaker, CaseReport, CaseReports, FileDigest, MissingReports, case_events,
     page, seal, verify,
 };
+use crate::oob::{ArchivedCapture, Payload, Token};
 use crate::triage::testing::Replica;
 use crate::triage::{Bundle, Change, Identity, Manifest, Subject};
-use scandeck_wire::contract::{Report, ReportFormat, ReportId, ReportStatus, Shared, Stamp};
+use scandeck_wire::contract::{
+    Capture, Report, ReportFormat, ReportId, ReportStatus, Shared, Stamp,
+};
+use std::sync::Arc;
 
 fn made() -> Stamp {
     Stamp::parse("2026-11-29 12:00:00").unwrap()
@@ -117,4 +121,51 @@ fn first_entry_says_which_reports_are_missing() {
     assert_eq!(events[0].data["missing_reports"], missing);
     let whole = case_events(&bundle(), &CaseReports::default(), &masking(false));
     assert!(whole[0].data["missing_reports"].is_null());
+}
+
+#[test]
+fn mask_replaces_the_secrets_of_loggers_and_payloads() {
+    let token: Token = "zzgorljsfevn".parse().unwrap();
+    let payload = |url: &str| {
+        Arc::new(Payload {
+            token,
+            url: url.into(),
+            ..Payload::default()
+        })
+    };
+    let archived = ArchivedCapture {
+        workspace: "Acme external".into(),
+        handler_url: "http://127.0.0.1:8766/l/s3cretofthird/".into(),
+        capture: Arc::new(Capture {
+            path: Some("/l/s3cretofthird/".into()),
+            url_params: "t=zzgorljsfevn".into(),
+            ..Capture::default()
+        }),
+        ..ArchivedCapture::default()
+    };
+    let recorded = Bundle {
+        payloads: vec![
+            payload("http://127.0.0.1:8766/l/s3cretoffirst/?t=zzgorljsfevn"),
+            payload("http://127.0.0.1:8766/l/s3cretofsecond/zzgorljsfevn"),
+            payload("http://oob.test"),
+        ],
+        captures: vec![archived],
+        ..bundle()
+    };
+    for is_masked in [false, true] {
+        let events = case_events(&recorded, &CaseReports::default(), &masking(is_masked));
+        let of_each = events.iter();
+        let shown: String = of_each
+            .map(|event| format!("{} {}\n", event.text, event.data))
+            .collect();
+        for secret in [
+            "zzgorljsfevn",
+            "s3cretoffirst",
+            "s3cretofsecond",
+            "s3cretofthird",
+            "oob.test",
+        ] {
+            assert_eq!(shown.contains(secret), !is_masked, "{secret}: {shown}");
+        }
+    }
 }

@@ -13,6 +13,9 @@
 use super::{ChainNode, ChainObject, ChainTree};
 use scandeck_wire::text::{self, plural};
 
+/// Least columns of the text right of a deep tree.
+const LEAST: usize = 20;
+
 /// A line of a chain, cleaned for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainLine {
@@ -26,9 +29,33 @@ pub struct ChainLine {
 }
 
 impl ChainLine {
-    /// The line as commands and reports print it.
+    /// The line as commands print it.
     pub fn printed(&self) -> String {
         format!("{}{}", self.branch, self.text)
+    }
+
+    /// The line as reports print it: rows of about this width, with the tree beside each.
+    pub fn rows(&self, columns: usize) -> Vec<String> {
+        let room = columns.saturating_sub(text::width(&self.branch)).max(LEAST);
+        let below = self.branch.replace("├─", "│ ").replace("└─", "  ");
+        let mut rows = Vec::new();
+        let mut row = self.branch.clone();
+        let mut used = 0;
+        for word in self.text.split_whitespace() {
+            let width = text::width(word);
+            if used > 0 && used + 1 + width > room {
+                rows.push(std::mem::replace(&mut row, below.clone()));
+                used = 0;
+            }
+            if used > 0 {
+                row.push(' ');
+                used += 1;
+            }
+            row.push_str(word);
+            used += width;
+        }
+        rows.push(row);
+        rows
     }
 }
 
@@ -82,5 +109,33 @@ fn fact(branch: String, words: &str) -> ChainLine {
         text: text::clean(words).into_owned(),
         object: None,
         is_missing: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_long_line_have_the_tree_beside_them() {
+        let line = |branch: &str| ChainLine {
+            branch: branch.to_owned(),
+            text: "derived: the certificate names api.shop.test; no target has it".to_owned(),
+            object: None,
+            is_missing: false,
+        };
+        assert_eq!(
+            line("│  ├─ ").rows(40),
+            [
+                "│  ├─ derived: the certificate names",
+                "│  │  api.shop.test; no target has it",
+            ]
+        );
+        assert_eq!(
+            line("└─ ").rows(40)[1],
+            "   api.shop.test; no target has it"
+        );
+        assert_eq!(line("").rows(80), [line("").printed()]);
+        assert_eq!(line("│  ").rows(0).len(), 4);
     }
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::ExportRow;
-use crate::chain::{self, ChainData, ChainLine, ChainLinks, ChainObject};
+use crate::chain::{self, ChainData, ChainLinks, ChainObject};
 use crate::finding::{FindingKey, Verdict};
+
+/// Columns of a line, which has room on a page.
+const COLUMNS: usize = 92;
 
 /// The lines of each chain that begins with a confirmed finding and leads further than its target.
 /// `data` has everything but the findings.
@@ -31,7 +34,8 @@ pub(super) fn chain_lines(
         let tree = links.tree(root);
         if tree.leads_further() {
             let lines = chain::lines(&tree);
-            all.insert(key, lines.iter().map(ChainLine::printed).collect());
+            let rows_of_all = lines.iter().flat_map(|line| line.rows(COLUMNS));
+            all.insert(key, rows_of_all.collect());
         }
     }
     Ok(all)

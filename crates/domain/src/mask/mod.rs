@@ -95,6 +95,16 @@ impl KnownNames {
         self.hosts.insert(host);
     }
 
+    /// Adds the URL of a logger: its host, and the last part of its path, which is its secret.
+    pub fn add_logger_url(&mut self, url: &str) {
+        self.add_host(url);
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let path = rest.split(['?', '#']).next().unwrap_or_default();
+        if let Some((_, secret)) = path.trim_end_matches('/').rsplit_once('/') {
+            self.add(secret, MaskedKind::Token);
+        }
+    }
+
     /// Adds a name that is not a host.
     pub fn add(&mut self, name: &str, kind: MaskedKind) {
         let name = name.trim().to_lowercase();

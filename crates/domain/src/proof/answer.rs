@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::finding::is_stamped;
 use scandeck_wire::contract::Shared;
 use scandeck_wire::contract::scan::HIDDEN;
 use scandeck_wire::secret_names::{hide_parameters, is_secret_name};
@@ -11,6 +12,13 @@ use scandeck_wire::text::plural;
 pub(super) const CUT: char = '…';
 /// Stands between the beginning of a body and a later part.
 const GAP: &str = "…\n";
+/// Headers of the connection, which say nothing about the page.
+const OF_CONNECTION: [&str; 4] = [
+    "content-encoding",
+    "transfer-encoding",
+    "connection",
+    "keep-alive",
+];
 /// Most headers of a stored answer.
 pub(super) const MOST_HEADERS: usize = 40;
 /// Most bytes of a header of a stored answer.
@@ -72,6 +80,15 @@ impl ProofAnswer {
         self.headers.iter().filter_map(|line| {
             let (name, value) = line.split_once(':')?;
             Some((name.trim(), value.trim()))
+        })
+    }
+
+    /// Names and values of the headers that say something about the page: without dates and those
+    /// of the connection.
+    pub fn steady_values(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.named_values().filter(|(name, _)| {
+            let mut others = OF_CONNECTION.iter();
+            !is_stamped(name) && !others.any(|one| name.eq_ignore_ascii_case(one))
         })
     }
 

@@ -7,18 +7,11 @@ use regex::Regex;
 
 use super::answer::{CUT, one_line};
 use super::{ExpectedAnswer, ProofAnswer, ProofReason};
-use crate::finding::{is_stamped, steady_line, without_volatile};
+use crate::finding::{steady_line, without_volatile};
 use scandeck_wire::contract::entities::decode_entities;
 
 /// Part of the words of two pages that are equal if they are the same page, in percent.
 const ALIKE: usize = 90;
-/// Headers of the connection, which say nothing about the page.
-const OF_CONNECTION: [&str; 4] = [
-    "content-encoding",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-];
 
 static PASSWORD_FIELD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)<input[^>]+type\s*=\s*["']?password"#).ok());
@@ -79,12 +72,8 @@ pub(super) fn is_same_text(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 
 /// The headers in lower case and in order, without dates and those of the connection.
 fn steady_headers(answer: &ProofAnswer) -> Vec<String> {
-    let is_steady = |name: &str| {
-        let mut others = OF_CONNECTION.iter();
-        !is_stamped(name) && !others.any(|one| name.eq_ignore_ascii_case(one))
-    };
-    let headers = answer.named_values().filter(|(name, _)| is_steady(name));
-    let mut lines: Vec<String> = headers
+    let mut lines: Vec<String> = answer
+        .steady_values()
         .map(|(name, value)| steady_line(&format!("{name}: {value}")).to_lowercase())
         .collect();
     lines.sort();
@@ -111,8 +100,8 @@ fn is_other_language(then: &ProofAnswer, now: &ProofAnswer) -> bool {
 }
 
 /// Whether most words of each page are in the other one, those of the markup included. The matched
-/// text does not count: a fix removes it, or encodes it. Of a page that the evidence has in part,
-/// the beginnings are compared.
+/// text does not count: a fix removes it, or encodes it, perhaps with the message around it. Of a
+/// page that the evidence has in part, the beginnings are compared.
 fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     let then = &expected.answer;
     if then.body == now.body {
@@ -132,8 +121,29 @@ fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
     if then.is_cut {
         now_words.truncate(then_words.len());
     }
-    let most = then_words.len().max(now_words.len());
-    most > 0 && equal_words(&then_words, &now_words) * 100 >= ALIKE * most
+    are_alike(&then_words, &now_words)
+        || !then.is_cut
+            && without_message(&readable(&then.body), &matched).is_some_and(|rest| {
+                let steady_rest = without_volatile(&rest);
+                let rest_words: Vec<&str> = words(&steady_rest).collect();
+                are_alike(&rest_words, &now_words)
+            })
+}
+
+/// The page without the text between two tags that has the matched text; none if that is most of
+/// the page.
+fn without_message(page: &str, matched: &str) -> Option<String> {
+    let at = page.find(matched).filter(|_| !matched.is_empty())?;
+    let end = at + matched.len();
+    let start = page[..at].rfind('>').map_or(0, |tag| tag + 1);
+    let next = page[end..].find('<').map_or(page.len(), |tag| end + tag);
+    let rest = format!("{} {}", &page[..start], &page[next..]);
+    (words(&rest).count() * 2 >= words(page).count()).then_some(rest)
+}
+
+fn are_alike(then: &[&str], now: &[&str]) -> bool {
+    let most = then.len().max(now.len());
+    most > 0 && equal_words(then, now) * 100 >= ALIKE * most
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

@@ -84,6 +84,37 @@ fn payload_that_is_encoded_now_is_gone() {
 }
 
 #[test]
+fn message_around_the_matched_text_may_be_gone_too() {
+    let page = |message: &str| {
+        let block = format!("<pre>{MATCHED}</pre>");
+        PAGE.replace(&block, &format!("<p>{message}</p>"))
+    };
+    let message = "Warning: mysql_connect(): Access denied for user shop at localhost in the \
+                   file of the database on line twelve of it";
+    let of_page = |then: &str| ExpectedAnswer {
+        answer: answer(200, "", then),
+        matched: "mysql_connect(): Access denied".to_owned(),
+        ..ExpectedAnswer::default()
+    };
+    let expected = of_page(&page(message));
+    for (shown, reason) in [
+        (message, ProofReason::MatchedText),
+        ("All is fine", ProofReason::NoMatchedText),
+        ("", ProofReason::NoMatchedText),
+        (
+            "another page with as many words as the page that had the message in it, or more",
+            ProofReason::OtherPage,
+        ),
+    ] {
+        let now = answer(200, "", &page(shown));
+        assert_eq!(judge(&expected, &now, false), reason, "{shown}");
+    }
+    let alone = of_page(&format!("<p>{message}</p>"));
+    let empty = answer(200, "", "<p></p>");
+    assert_eq!(judge(&alone, &empty, false), ProofReason::OtherPage);
+}
+
+#[test]
 fn pages_without_words_and_evidence_without_a_page_are_not_alike() {
     let numbers = ExpectedAnswer {
         answer: answer(200, "", "17 18 1234"),

@@ -20,7 +20,7 @@ use super::change_detection;
 use super::correlate::CorrelationInput;
 use super::coverage::{self, RetestedClass};
 use super::event::Baseline;
-use super::imported::{self, is_imported};
+use super::imported::is_imported;
 use super::issue::AbsenceProof;
 use super::matching::MatchedFinding;
 use super::scan_index::{IndexedScan, ScanIndex, SeriesKey};
@@ -314,7 +314,7 @@ impl<'a> Presences<'a> {
         }
         let earlier = seen.iter().rev().find(|seen| seen.number < before);
         if let Some(&found) = earlier
-            && !has_missed(scans, found.number + 1..=before, last, class)
+            && !self.has_missed(scans, found.number + 1..=before, (last, class))
         {
             return compared(found);
         }
@@ -328,6 +328,21 @@ impl<'a> Presences<'a> {
             with: Some(scans[before].scan.id),
             then: earlier.map(|seen| seen.finding),
         }
+    }
+
+    /// Whether one of these scans, which did not find it, would have, as the last one did. A scan
+    /// that ran fewer tests, or not this one, would not.
+    fn has_missed(
+        &self,
+        scans: &[IndexedScan],
+        mut between: RangeInclusive<usize>,
+        (last, class): (usize, RetestedClass<'_>),
+    ) -> bool {
+        let now = &scans[last].scan;
+        between.any(|at| {
+            let IndexedScan { scan, is_over } = &scans[at];
+            *is_over && coverage::gap(scan, now, class, &self.index.tests).is_none()
+        })
     }
 
     /// Whether the evidence of a finding changed. A scan that did not finish knows less about its
@@ -374,22 +389,6 @@ fn comparable_before(
         .filter(|&at| scans[at].is_over && scans[at].scan.status_name == ScanStatus::Finished)
         .filter(|&at| !coverage::leaves_out(&scans[at].scan, class))
         .find(|&at| coverage::params_gap(&scans[at].scan, now).is_none())
-}
-
-/// Whether one of these scans, which did not find it, would have. An imported file without its test
-/// would not.
-fn has_missed(
-    scans: &[IndexedScan],
-    mut between: RangeInclusive<usize>,
-    last: usize,
-    class: RetestedClass<'_>,
-) -> bool {
-    let now = &scans[last].scan;
-    between.any(|at| {
-        let IndexedScan { scan, is_over } = &scans[at];
-        let is_of_file = is_imported(scan) || is_imported(now);
-        !is_of_file || (*is_over && imported::gap(scan, now, class).is_none())
-    })
 }
 
 /// The position of the baseline. A baseline of scans does not affect other targets and tools.

@@ -157,6 +157,18 @@ fn failed_or_smaller_scan_leaves_not_retested() {
 }
 
 #[test]
+fn finding_that_a_smaller_scan_could_not_see_has_not_reappeared() {
+    let third_is_smaller = |scan: &mut Scan| {
+        let tests = if scan.id == ScanId(3) { 13 } else { 76 };
+        scan.num_tests = tests;
+        scan.num_finished_tests = tests;
+    };
+    assert_eq!(seen_by(&[2], third_is_smaller), Absent);
+    assert_eq!(seen_by(&[2, 4], third_is_smaller), Unchanged);
+    assert_eq!(seen_by(&[1, 4], third_is_smaller), Reappeared);
+}
+
+#[test]
 fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
     let mut fixture = TriageFixture::new();
     for number in 1..=2 {

@@ -200,6 +200,23 @@ fn request_that_writes_is_refused_with_the_key_of_its_command() {
 }
 
 #[test]
+fn both_answers_are_beside_each_other_on_a_wide_screen() {
+    let mut app = app(EXPOSED);
+    app.model.screen.size = Size {
+        columns: 200,
+        rows: 60,
+    };
+    let sent = sent(&mut app);
+    let answer =
+        "HTTP/1.1 404 x\nServer: nginx\nContent-Type: application/problem+json; charset=utf-8\n\n";
+    app.answer(&sent, |call| answered(call, answer));
+    let shown = app.frame();
+    let now = "+ 404, nginx, application/problem+json; charset=utf-8";
+    let is_beside = |line: &String| line.contains("- 200 ") && line.contains(now);
+    assert!(shown.iter().any(is_beside), "{shown:#?}");
+}
+
+#[test]
 fn scope_is_checked_with_the_flag_of_the_person_before_the_prompt() {
     let mut app = app("GET http://t1.acme.test/?q=%3Cb%3E");
     app.model.session.allow_active = true;

@@ -1,7 +1,9 @@
 //! The box of a pop-up, and lines or a list in one.
 
 use crate::list::PopUpList;
-use crate::ui::{Cx, Edges, Theme, draw_frame, draw_line, draw_lines, popup, row_of, words};
+use crate::ui::{
+    Cx, Edges, Theme, draw_frame, draw_line, draw_lines, popup, row_of, wide_popup, words,
+};
 use ratatui::prelude::{Buffer, Line, Rect, Span};
 use ratatui::widgets::{Clear, Widget};
 use scandeck_wire::text;
@@ -54,7 +56,7 @@ pub(crate) struct LineBox<'a> {
 impl LineBox<'_> {
     /// The most room of lines in an area.
     pub(crate) fn room(area: Rect) -> Rect {
-        let most = popup(area, area.width, area.height.saturating_sub(2));
+        let most = wide_popup(area, area.height.saturating_sub(2));
         Rect {
             width: most.width.saturating_sub(FRAME.0),
             height: most.height.saturating_sub(FRAME.1),
@@ -65,7 +67,7 @@ impl LineBox<'_> {
     /// Draws the box. Returns the area inside.
     pub(crate) fn draw(self, buf: &mut Buffer, area: Rect, theme: Theme) -> Rect {
         let height = (self.lines.len() as u16).saturating_add(FRAME.1);
-        let spot = popup(area, area.width, height);
+        let spot = wide_popup(area, height);
         let inner = draw_box(buf, spot, theme, self.title, self.below);
         draw_lines(buf, inner, &self.lines[self.first..]);
         inner

@@ -22,6 +22,8 @@ use scandeck_wire::text::{self, plural};
 
 /// Most columns of a value.
 const WIDEST: usize = 160;
+/// Most differences of two answers.
+const MOST_OF_PROOF: usize = 8;
 
 /// How a line is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,15 +225,22 @@ fn change_lines(change: &ComparedValue) -> Vec<Toned> {
     then.chain(now).collect()
 }
 
-/// The outcome, the request, and both answers in short.
+/// The outcome, the request, both answers in short, and their differences.
 fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
     let proof = &explained.proof;
-    vec![
+    let mut all = vec![
         plain(explained.phrase()),
         plain(cut(&format!("{} {}", proof.method, proof.url))),
         toned(format!("- {}", cut(&proof.then.summary())), LineTone::Then),
         toned(format!("+ {}", cut(&proof.summary())), LineTone::Beside),
-    ]
+    ];
+    let changes = explained.changes();
+    all.extend(changes.iter().take(MOST_OF_PROOF).flat_map(change_lines));
+    let more = changes.len().saturating_sub(MOST_OF_PROOF);
+    if more > 0 {
+        all.push(plain(format!("{} more", plural(more, "change"))));
+    }
+    all
 }
 
 fn decision_lines(explanation: &PresenceExplanation) -> Vec<Toned> {

@@ -137,7 +137,7 @@ fn ratings(then: &ListedFinding, now: &ListedFinding) -> Vec<ComparedValue> {
 }
 
 /// A named part of an evidence.
-type EvidencePart = (String, String);
+pub(super) type EvidencePart = (String, String);
 
 /// The exchange is not compared, so it explains no change.
 fn parts_of(evidence: &Evidence) -> Vec<EvidencePart> {
@@ -180,7 +180,7 @@ fn add_row(
 }
 
 /// The lines of a text. `Name: value` is a part with this name.
-fn add_text(of: &str, text: &str, parts: &mut Vec<EvidencePart>) {
+pub(super) fn add_text(of: &str, text: &str, parts: &mut Vec<EvidencePart>) {
     for line in text
         .lines()
         .map(str::trim_end)
@@ -219,7 +219,10 @@ fn add_tree(path: &str, value: &Value, parts: &mut Vec<EvidencePart>) {
 
 /// The parts that differ, and the number of those that differ only in words that vary between two
 /// scans.
-fn compare_parts(then: Vec<EvidencePart>, now: Vec<EvidencePart>) -> (Vec<ComparedValue>, usize) {
+pub(super) fn compare_parts(
+    then: Vec<EvidencePart>,
+    now: Vec<EvidencePart>,
+) -> (Vec<ComparedValue>, usize) {
     let (then, now) = unequal(then, now, EvidencePart::clone);
     let before = then.len();
     let stable = |(name, value): &EvidencePart| {

@@ -1,8 +1,9 @@
 //! The last proof of a finding, and the steps that it leaves.
 
+use super::parts::{ComparedValue, EvidencePart, add_text, compare_parts};
 use super::{ReadTexts, SettlingStep};
 use crate::finding::Verdict;
-use crate::proof::{FindingProof, ProofOutcome, ProofRequest};
+use crate::proof::{FindingProof, ProofAnswer, ProofOutcome, ProofRequest};
 use crate::triage::issue::{Assessment, Issue};
 use crate::triage::state::TriageState;
 use scandeck_wire::contract::{Scan, Shared, Stamp, Tool};
@@ -32,6 +33,25 @@ impl ExplainedProof {
         format!("{}, by {}, {}", self.proof.phrase(), self.who, self.at)
     }
 
+    /// The headers and lines of the body that differ in both answers, without those that differ in
+    /// any two. What one of the answers does not have, or not completely, is not compared.
+    pub(super) fn changes(&self) -> Vec<ComparedValue> {
+        let Some(now) = &self.proof.now else {
+            return Vec::new();
+        };
+        let then = &self.proof.then;
+        let of_headers = match then.headers.is_empty() {
+            true => Vec::new(),
+            false => compare_parts(header_parts(then), header_parts(now)).0,
+        };
+        let is_whole = |answer: &ProofAnswer| !answer.body.is_empty() && !answer.is_cut;
+        let of_bodies = match is_whole(then) && is_whole(now) {
+            true => compare_parts(body_parts(then), body_parts(now)).0,
+            false => Vec::new(),
+        };
+        [of_headers, of_bodies].concat()
+    }
+
     /// The decision that the proof suggests, unless somebody decided since.
     pub(super) fn step(&self, assessment: &Assessment) -> Option<SettlingStep> {
         let is_later = assessment.at.is_none_or(|decided| decided <= self.at);
@@ -48,6 +68,17 @@ impl ExplainedProof {
             _ => None,
         }
     }
+}
+
+fn header_parts(answer: &ProofAnswer) -> Vec<EvidencePart> {
+    let part = |(name, value): (&str, &str)| (name.to_lowercase(), value.to_owned());
+    answer.steady_values().map(part).collect()
+}
+
+fn body_parts(answer: &ProofAnswer) -> Vec<EvidencePart> {
+    let mut parts = Vec::new();
+    add_text("", &answer.body, &mut parts);
+    parts
 }
 
 /// The step for a finding that no proof has settled: the request in its evidence, or its scan if
@@ -92,6 +123,40 @@ mod tests {
             .earlier
             .explain(issue, assessment, rows.earlier.state(), &read);
         explanation.steps
+    }
+
+    /// `name: then > now` of each difference.
+    fn changes(then: &str, now: &str) -> Vec<String> {
+        let explained = ExplainedProof {
+            proof: FindingProof {
+                then: ProofAnswer::parse(then),
+                now: Some(ProofAnswer::parse(now)),
+                ..FindingProof::default()
+            },
+            who: "ann".into(),
+            at: Stamp::default(),
+        };
+        let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let all = explained.changes();
+        let words = all
+            .iter()
+            .map(|one| format!("{}: {} > {}", one.name, shown(&one.then), shown(&one.now)));
+        words.collect()
+    }
+
+    #[test]
+    fn answers_differ_in_headers_and_lines_but_not_in_dates_and_nonces() {
+        let then = "HTTP/1.1 200 OK\nServer: nginx\nDate: Mon, 02 Nov 2026 10:00:00 GMT\n\n\
+            <p>hello</p>\n<p>SQL error</p>\n<i nonce=0123456789abcdef>";
+        let now = "HTTP/1.1 200 OK\nserver: apache\ndate: Tue, 03 Nov 2026 11:00:00 GMT\n\
+            connection: close\n\n<p>hello</p>\n<p>fine</p>\n<i nonce=fedcba9876543210>";
+        let of_headers = "server: nginx > apache";
+        let expected = [of_headers, ": <p>SQL error</p> > -", ": - > <p>fine</p>"];
+        assert_eq!(changes(then, now), expected);
+        assert_eq!(changes(&format!("{then}…"), now), [of_headers], "cut");
+        let body = "<p>hello</p>";
+        assert!(changes(body, now).iter().all(|one| one.starts_with(": ")));
+        assert!(changes(then, then).is_empty());
     }
 
     #[test]

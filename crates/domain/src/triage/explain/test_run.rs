@@ -133,19 +133,21 @@ fn parameters(earlier: &Scan, later: &Scan) -> Vec<ComparedValue> {
     let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     for name in names {
         let [was, is] = [then, now].map(|params| params.get(name).filter(|one| !is_default(one)));
-        if was != is && !PACE.contains(&name.as_str()) {
-            all.push(ComparedValue::changed(name, &[was, is].map(value)));
+        let values = [was, is].map(value);
+        if was != is && values[0] != values[1] && !PACE.contains(&name.as_str()) {
+            all.push(ComparedValue::changed(name, &values));
         }
     }
     all
 }
 
-fn value(value: Option<&Value>) -> String {
-    match value {
-        None => "not set".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
+/// A parameter as text; of an import, the name of the file.
+fn value(parameter: Option<&Value>) -> String {
+    let Some(known) = parameter else {
+        return "not set".to_owned();
+    };
+    let text = known.as_str().or_else(|| known["file"].as_str());
+    text.map_or_else(|| known.to_string(), str::to_owned)
 }
 
 /// Whether each of two scans tested the port of the finding, if one of them names its ports.

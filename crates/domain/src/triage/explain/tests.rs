@@ -60,7 +60,8 @@ fn of_files() -> TriageFixture {
     for number in [1, 2] {
         let scan = fixture.scan(number);
         scan.tool_id = 10_002;
-        scan.tool_params = Some(json!({"import": {"tool": "nuclei"}}));
+        let file = format!("{number}.jsonl");
+        scan.tool_params = Some(json!({"import": {"tool": "nuclei", "file": file}}));
         scan.result_summary = ResultSummary {
             critical: Some(0),
             high: Some(i64::from(number == 1)),
@@ -203,6 +204,9 @@ fn every_reason_has_a_history_and_an_explanation() {
 fn imported_scan_is_opened_and_not_repeated() {
     let explanation = only(&of_files());
     assert_eq!(explanation.steps, [SettlingStep::OpenScan(ScanId(2))]);
+    let lines = printed(&explanation);
+    let files = "          import: was 1.jsonl, now 2.jsonl";
+    assert!(lines.iter().any(|line| line == files), "{lines:#?}");
 }
 
 #[test]
