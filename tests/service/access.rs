@@ -367,6 +367,18 @@ async fn large_response_with_accept_gzip_is_compressed() {
 }
 
 #[tokio::test]
+async fn change_has_its_status_whatever_the_client_accepts() {
+    let service = TestService::new().await;
+    for (name, accepted) in [("one", "identity;q=0"), ("two", "br, *;q=0")] {
+        let request = service.request(Method::POST, "/workspaces");
+        let request = request.header("accept-encoding", accepted);
+        let response = request.json(&json!({ "name": name })).send().await.unwrap();
+        assert_eq!(response.status(), 201, "{accepted}");
+    }
+    service.stop().await;
+}
+
+#[tokio::test]
 async fn openapi_document_lists_working_operations() {
     let service = TestService::new().await;
     let url = format!("{}/openapi.json", service.base);

@@ -6,6 +6,8 @@ use jiff::tz::TimeZone;
 use scandeck_wire::contract::entities::decode_entities;
 use scandeck_wire::contract::{Risk, Stamp};
 
+use crate::entry::CvssRating;
+
 /// Forms of times without RFC 3339; a time without a zone is UTC.
 const TIMES: [&str; 10] = [
     "%a, %d %b %Y %H:%M:%S",
@@ -142,7 +144,9 @@ pub fn risk(word: &str) -> Option<Risk> {
         "high" | "important" | "serious" => Risk::High,
         "medium" | "moderate" | "warning" => Risk::Medium,
         "low" | "minor" => Risk::Low,
-        "info" | "information" | "informational" | "none" | "log" | "unknown" => Risk::Info,
+        "info" | "information" | "informational" | "bestpractice" | "none" | "log" | "unknown" => {
+            Risk::Info
+        }
         _ => return None,
     })
 }
@@ -156,6 +160,16 @@ pub fn risk_of_cvss(score: f64) -> Risk {
         score if score > 0.0 => Risk::Low,
         _ => Risk::Info,
     }
+}
+
+/// The risk that an entry names, or that of its score. Programs that convert files leave the word
+/// out, and a serious result must not become a piece of information.
+pub fn risk_or_score(word: &str, cvss: Option<&CvssRating>) -> Risk {
+    let named = risk(word).filter(|_| !word.trim().eq_ignore_ascii_case("unknown"));
+    let score = cvss.and_then(|rating| rating.score);
+    named
+        .or_else(|| score.map(risk_of_cvss))
+        .unwrap_or(Risk::Info)
 }
 
 /// Web addresses in a text, each once.

@@ -12,6 +12,7 @@
 //! the seal was kept elsewhere; it does not say who made the file (`docs/cases.md`).
 
 mod chain;
+mod layout;
 mod page;
 mod reports;
 mod selection;

@@ -7,14 +7,8 @@ use thiserror::Error;
 use zip::ZipArchive;
 
 use super::chain::SealedLine;
+use super::layout::{MAX_BYTES, is_case_alone};
 use super::{CaseEntry, CaseEntryKind, PAGE, TIMELINE, VERSION, digest};
-
-/// Bytes of a file in the archive.
-const MAX_BYTES: u64 = 2 << 30;
-/// Bytes at the end of an archive without a comment: signature, disks, entries, place of the
-/// directory, length of the comment.
-const END: usize = 22;
-const END_SIGNATURE: &[u8] = b"PK\x05\x06";
 
 /// A case whose entries fit together.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +43,8 @@ pub fn verify(file: &[u8]) -> Result<VerifiedCase, CaseFault> {
     let files = CaseFiles::read(file)?;
     let mut entries: Vec<CaseEntry> = Vec::new();
     let mut seal = String::new();
-    for (line, number) in files.timeline.lines().zip(1..) {
+    // A line ends with LF alone: CR before it has no digest.
+    for (line, number) in files.timeline.split_terminator('\n').zip(1..) {
         let entry = entry_of(line, number, &mut seal)?;
         entries.push(entry);
     }
@@ -119,19 +114,11 @@ impl CaseFiles {
             let name = String::from_utf8_lossy(name).into_owned();
             return Err(CaseFault::ForeignFile(name));
         }
-        if !ends_with_directory(file) {
-            return Err(no_case(
-                &"the archive has more than two files, or data after them",
-            ));
+        if !is_case_alone(file) {
+            return Err(no_case(&"the archive has data beside its two files"));
         }
-        let directory = archive.central_directory_start();
-        let mut end = 0;
         let mut read = |name: &str| {
             let member = archive.by_name(name).map_err(|error| no_case(&error))?;
-            if member.header_start() != end || !member.comment().is_empty() {
-                return Err(no_case(&"the archive has data beside its files"));
-            }
-            end = member.data_start().unwrap_or_default() + member.compressed_size();
             let mut bytes = Vec::new();
             let mut limited = member.take(MAX_BYTES);
             limited
@@ -141,28 +128,8 @@ impl CaseFiles {
         };
         let timeline = String::from_utf8(read(TIMELINE)?).map_err(|error| no_case(&error))?;
         let page = read(PAGE)?;
-        match end == directory {
-            true => Ok(Self { timeline, page }),
-            false => Err(no_case(&"the archive has data after its files")),
-        }
+        Ok(Self { timeline, page })
     }
-}
-
-/// Whether a file ends with the directory of two files, and without a comment. Of two files with
-/// one name, programs show another one than the one that is verified.
-fn ends_with_directory(file: &[u8]) -> bool {
-    let Some(end) = file.last_chunk::<END>() else {
-        return false;
-    };
-    let short = |at: usize| u16::from_le_bytes([end[at], end[at + 1]]);
-    let long = |at: usize| u32::from_le_bytes([end[at], end[at + 1], end[at + 2], end[at + 3]]);
-    let (length, start) = (long(12), long(16));
-    // A larger archive has these numbers elsewhere.
-    let is_large = start == u32::MAX;
-    end.starts_with(END_SIGNATURE)
-        && short(10) == 2
-        && short(20) == 0
-        && (is_large || u64::from(start) + u64::from(length) == (file.len() - END) as u64)
 }
 
 #[cfg(test)]
@@ -173,6 +140,7 @@ mod tests {
     use zip::ZipWriter;
     use zip::write::SimpleFileOptions;
 
+    use super::super::layout::END;
     use super::super::{CaseEvent, SealedCase, seal};
     use super::*;
     use scandeck_wire::contract::Stamp;
@@ -328,6 +296,7 @@ mod tests {
             ("}", ",\"note\":\"forged\"}"),
             ("{\"digest\"", "{\"note\":1,\"digest\""),
             ("\"entry\":", "\"entry\": "),
+            ("}", "}\r"),
         ] {
             let mut changed = lines.clone();
             let at = match from {

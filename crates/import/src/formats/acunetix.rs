@@ -12,7 +12,6 @@ use crate::json::{self, JsonReader, JsonStep};
 use crate::run::ImportRun;
 use crate::target::TargetPlace;
 use crate::xml::{XmlStep, XmlStream, XmlTree};
-use scandeck_wire::contract::Risk;
 use scandeck_wire::contract::verdict::{ProposedVerdict, Verdict};
 
 pub const READER: &dyn FormatReader = &AcunetixReader;
@@ -107,10 +106,11 @@ fn xml_entry(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
         let cvss = item.child(path)?;
         CvssRating::new(fields::number(cvss.at("Score")), cvss.at("Descriptor"))
     };
+    let rated = rating("CVSS3").or_else(|| rating("CVSS"));
     Ok(ImportEntry {
         // The module is more stable than the name, but has several names.
         vuln_id: format!("acunetix:{}", fields::slug(name)),
-        risk: fields::risk(item.at("Severity")).unwrap_or(Risk::Info),
+        risk: fields::risk_or_score(item.at("Severity"), rated.as_ref()),
         source_risk: item.at("Severity").to_owned(),
         title: name.to_owned(),
         description: fields::paragraphs(&[
@@ -125,7 +125,7 @@ fn xml_entry(item: &XmlTree, start: &str) -> Result<ImportEntry, &'static str> {
             .iter()
             .flat_map(|cwe| fields::cwes(cwe))
             .collect(),
-        cvss: rating("CVSS3").or_else(|| rating("CVSS")),
+        cvss: rated,
         references: references.unwrap_or_default(),
         evidence: EntryEvidence::Items(vec![EvidenceItem {
             url: url(&place, affects),
@@ -207,12 +207,13 @@ fn json_entry(value: &Value, target: &str) -> Result<ImportEntry, &'static str> 
     };
     let base = &cvss["BaseScore"]["Value"];
     let score = base.as_f64().or_else(|| fields::number(base.as_str()?));
+    let rating = CvssRating::new(score, cvss["Vector"].as_str().unwrap_or_default());
     let mut entry = ImportEntry {
         vuln_id: match kind {
             "" => format!("acunetix:{}", fields::slug(name)),
             kind => format!("acunetix:{kind}"),
         },
-        risk: fields::risk(text("Severity")).unwrap_or(Risk::Info),
+        risk: fields::risk_or_score(text("Severity"), rating.as_ref()),
         source_risk: text("Severity").to_owned(),
         title: name.to_owned(),
         description: fields::plain(text("Description")),
@@ -223,7 +224,7 @@ fn json_entry(value: &Value, target: &str) -> Result<ImportEntry, &'static str> 
         ]),
         test: format!("Acunetix 360 {kind}"),
         cwes: fields::cwes(class("Cwe")),
-        cvss: CvssRating::new(score, cvss["Vector"].as_str().unwrap_or_default()),
+        cvss: rating,
         references: fields::links(text("ExternalReferences")),
         fingerprint: text("LookupId").to_owned(),
         is_confirmed: value["Confirmed"].as_bool().unwrap_or_default(),

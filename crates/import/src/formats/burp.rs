@@ -82,7 +82,7 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
             "" | OF_EXTENSION => format!("burp:{}", fields::slug(name)),
             kind => format!("burp:{kind}"),
         },
-        risk: risk(severity),
+        risk: fields::risk(severity).unwrap_or(Risk::Info),
         source_risk: match confidence {
             "" => severity.to_owned(),
             confidence => format!("{severity} ({confidence})"),
@@ -109,15 +109,6 @@ fn entry(issue: &XmlTree) -> Result<ImportEntry, &'static str> {
 fn is_false_positive(severity: &str) -> bool {
     severity.eq_ignore_ascii_case("false positive")
         || severity.eq_ignore_ascii_case("falsepositive")
-}
-
-fn risk(severity: &str) -> Risk {
-    match severity {
-        "High" => Risk::High,
-        "Medium" => Risk::Medium,
-        "Low" => Risk::Low,
-        _ => Risk::Info,
-    }
 }
 
 fn items(issue: &XmlTree) -> String {

@@ -1,7 +1,7 @@
 //! DefectDojo generic findings import: JSON and CSV.
 
 use scandeck_wire::contract::verdict::{ProposedVerdict, Reason, Verdict};
-use scandeck_wire::contract::{Risk, Shared, lenient};
+use scandeck_wire::contract::{Shared, lenient};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -258,7 +258,7 @@ impl GenericFinding {
             .or_else(|| CvssRating::new(self.cvssv3_score, &self.cvssv3));
         let mut entry = ImportEntry {
             vuln_id: format!("generic:{id}"),
-            risk: fields::risk(&self.severity).unwrap_or(Risk::Info),
+            risk: fields::risk_or_score(&self.severity, cvss.as_ref()),
             source_risk: self.severity.to_string(),
             title: self.title.to_string(),
             description: self.description.to_string(),

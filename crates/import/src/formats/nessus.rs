@@ -202,7 +202,7 @@ fn entry(item: &XmlTree, host: &NessusHost) -> Result<ImportEntry, &'static str>
     };
     Ok(ImportEntry {
         vuln_id: format!("nessus:{plugin}"),
-        risk: risk(item.get("severity")),
+        risk: risk(item, cvss.as_ref()),
         source_risk: match item.at("risk_factor") {
             "" => item.get("severity").to_owned(),
             word => word.to_owned(),
@@ -269,13 +269,14 @@ fn output(item: &XmlTree) -> String {
     fields::paragraphs(&texts)
 }
 
-/// The severity that Nessus shows, after its users changed it.
-fn risk(severity: &str) -> Risk {
-    match severity {
+/// The severity that Nessus shows, after its users changed it; without one, that of the plugin.
+fn risk(item: &XmlTree, cvss: Option<&CvssRating>) -> Risk {
+    match item.get("severity") {
         "4" => Risk::Critical,
         "3" => Risk::High,
         "2" => Risk::Medium,
         "1" => Risk::Low,
-        _ => Risk::Info,
+        "0" => Risk::Info,
+        _ => fields::risk_or_score(item.at("risk_factor"), cvss),
     }
 }

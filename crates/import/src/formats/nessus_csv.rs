@@ -88,9 +88,10 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
     let severity = row.get(&["severity", "risk", "risk factor"]);
     let solution = row.get(&["solution", "steps to remediate", "definition.solution"]);
     let family = row.get(&["family", "definition.family"]);
+    let rating = cvss(row);
     Ok(ImportEntry {
         vuln_id: format!("nessus:{plugin}"),
-        risk: risk(severity),
+        risk: risk(severity, rating.as_ref()),
         source_risk: severity.to_owned(),
         title: match check {
             "" => row
@@ -107,7 +108,7 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
         evidence: EntryEvidence::text(row.get(&["plugin output", "plugin text", "output"])),
         cves: fields::cves(row.get(&["cve", "definition.cve"])),
         cwes: fields::cwes(row.get(&["definition.cwe"])),
-        cvss: cvss(row),
+        cvss: rating,
         references: fields::links(row.get(&["see also", "definition.see_also"])),
         target: target.or_else(|| ImportTarget::of_hosts(names)),
         port,
@@ -134,11 +135,11 @@ fn entry(row: &ImportRow<'_>) -> Result<ImportEntry, &'static str> {
 }
 
 /// Checks of audits have their result in place of a severity.
-fn risk(severity: &str) -> Risk {
+fn risk(severity: &str, rating: Option<&CvssRating>) -> Risk {
     match severity.to_ascii_uppercase().as_str() {
         "FAILED" => Risk::High,
         "WARNING" | "ERROR" => Risk::Medium,
-        _ => fields::risk(severity).unwrap_or(Risk::Info),
+        _ => fields::risk_or_score(severity, rating),
     }
 }
 

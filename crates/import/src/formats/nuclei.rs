@@ -1,6 +1,6 @@
 //! nuclei: JSON lines and JSON, versions 2 and 3.
 
-use scandeck_wire::contract::{Risk, Shared, lenient};
+use scandeck_wire::contract::{Shared, lenient};
 use serde::Deserialize;
 
 use super::FormatReader;
@@ -160,12 +160,13 @@ impl NucleiResult {
         let words = info.tags.iter().flat_map(|tags| tags.split(','));
         let tags: Vec<String> = words.map(|tag| tag.trim().to_owned()).collect();
         let classification = &info.classification;
+        let cvss = CvssRating::new(classification.cvss_score, &classification.cvss_metrics);
         let mut entry = ImportEntry {
             vuln_id: match matcher {
                 Some(matcher) => format!("nuclei:{template}:{matcher}"),
                 None => format!("nuclei:{template}"),
             },
-            risk: fields::risk(&info.severity).unwrap_or(Risk::Info),
+            risk: fields::risk_or_score(&info.severity, cvss.as_ref()),
             source_risk: info.severity.to_string(),
             title: match matcher {
                 Some(matcher) => format!("{} ({matcher})", info.name),
@@ -182,7 +183,7 @@ impl NucleiResult {
                 .iter()
                 .flat_map(|cwe| fields::cwes(cwe))
                 .collect(),
-            cvss: CvssRating::new(classification.cvss_score, &classification.cvss_metrics),
+            cvss,
             epss: EpssRating::new(classification.epss_score, classification.epss_percentile),
             references: self.references(),
             // The templates of nuclei have this tag if the CVE is in the CISA catalog.

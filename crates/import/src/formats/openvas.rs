@@ -143,9 +143,14 @@ fn xml_entry(result: &XmlTree) -> Result<ImportEntry, &'static str> {
         solution => solution,
     };
     let threat = result.at("threat");
+    // Without both, the score of the test.
+    let rated = match threat {
+        "" => score.or_else(|| fields::number(nvt.at("cvss_base"))),
+        _ => score,
+    };
     Ok(ImportEntry {
         vuln_id: format!("openvas:{oid}"),
-        risk: risk(threat, score),
+        risk: risk(threat, rated),
         source_risk: paired(threat, result.at("severity")),
         title: [nvt.at("name"), result.at("name")]
             .into_iter()

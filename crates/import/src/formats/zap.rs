@@ -332,7 +332,7 @@ impl ZapAlert {
         };
         ImportEntry {
             vuln_id: id.to_owned(),
-            risk: risk(self.get("riskcode")),
+            risk: risk(self.get("riskcode"), self.get("riskdesc")),
             source_risk: match self.get("riskdesc") {
                 "" => self.get("riskcode").to_owned(),
                 words => words.to_owned(),
@@ -387,11 +387,14 @@ fn rule_id(plugin: &str, variant: &str) -> String {
     }
 }
 
-fn risk(code: &str) -> Risk {
+/// `words` has the risk and then the confidence, such as `High (Medium)`.
+fn risk(code: &str, words: &str) -> Risk {
+    let word = words.split_whitespace().next();
     match code {
         "3" => Risk::High,
         "2" => Risk::Medium,
         "1" => Risk::Low,
-        _ => Risk::Info,
+        "0" => Risk::Info,
+        _ => word.and_then(fields::risk).unwrap_or(Risk::Info),
     }
 }

@@ -3,6 +3,7 @@
 mod first;
 mod lists;
 mod others;
+mod risks;
 
 use scandeck_import::{EntryEvidence, EvidenceItem, ImportEntry, ImportTargetKind};
 

@@ -8,6 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use percent_encoding::percent_decode;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use url::form_urlencoded;
@@ -163,6 +164,7 @@ impl<S: Send + Sync> FromRequest<S> for Fields {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        refuse_coding(request.headers(), "JSON or a form")?;
         let kind = media_type(request.headers());
         let bytes = body(request, state).await?;
         Self::parse(&kind, &bytes)
@@ -220,14 +222,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonLines {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let coding = request.headers().get(header::CONTENT_ENCODING);
-        if coding.is_some_and(|coding| coding != "identity") {
-            let error = ApiError::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "the body is compressed, which is not supported",
-            );
-            return Err(error.with_details("send JSON lines without `content-encoding`"));
-        }
+        refuse_coding(request.headers(), "JSON lines")?;
         let sent = Self(body(request, state).await?);
         match sent.lines().count() {
             0..=MOST_LINES => Ok(sent),
@@ -238,6 +233,19 @@ impl<S: Send + Sync> FromRequest<S> for JsonLines {
             }
         }
     }
+}
+
+/// Refuses a compressed body: its bytes would be read as if they were `expected`.
+fn refuse_coding(headers: &HeaderMap, expected: &str) -> Result<(), ApiError> {
+    let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    if codings.all(|coding| coding.is_empty() || coding == "identity") {
+        return Ok(());
+    }
+    let error = ApiError::new(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "the body is compressed, which is not supported",
+    );
+    Err(error.with_details(format!("send {expected} without `content-encoding`")))
 }
 
 fn too_large() -> ApiError {
@@ -257,9 +265,9 @@ impl Fields {
         let looks_like_json = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
         let (map, form) = match kind {
             "application/json" => (json_object(bytes)?, false),
-            "application/x-www-form-urlencoded" => (form_object(bytes), true),
+            "application/x-www-form-urlencoded" => (form_object(bytes)?, true),
             "" if looks_like_json => (json_object(bytes)?, false),
-            "" => (form_object(bytes), true),
+            "" => (form_object(bytes)?, true),
             other => {
                 return Err(ApiError::new(
                     StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -459,7 +467,11 @@ fn json_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
 }
 
 /// The fields of a form; a repeated field becomes a list.
-fn form_object(bytes: &[u8]) -> Map<String, Value> {
+fn form_object(bytes: &[u8]) -> Result<Map<String, Value>, ApiError> {
+    if !is_utf8_form(bytes) {
+        let error = ApiError::bad_request("the form is not UTF-8 text");
+        return Err(error.with_details("encode its names and values as UTF-8"));
+    }
     let mut map = Map::new();
     for (name, value) in form_urlencoded::parse(bytes) {
         let value = Value::from(value.into_owned());
@@ -471,11 +483,20 @@ fn form_object(bytes: &[u8]) -> Map<String, Value> {
             Some(first) => *first = Value::Array(vec![first.take(), value]),
         }
     }
-    map
+    Ok(map)
+}
+
+/// Whether the names and values of a form are UTF-8 text. Other bytes would be stored as replacement
+/// characters, and the text that was sent would be lost without a word.
+fn is_utf8_form(bytes: &[u8]) -> bool {
+    let mut parts = bytes.split(|&byte| matches!(byte, b'&' | b'='));
+    parts.all(|part| percent_decode(part).decode_utf8().is_ok())
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn form(text: &str) -> Fields {
@@ -542,6 +563,39 @@ mod tests {
         assert_eq!(status("application/json", "[1]"), Some(400));
         assert_eq!(status("", "{\"a\":1}"), None);
         assert_eq!(status("", "a=1"), None);
+    }
+
+    #[test]
+    fn form_that_is_not_utf8_is_refused() {
+        let read = |bytes: &[u8]| Fields::parse("application/x-www-form-urlencoded", bytes);
+        for bytes in [b"name=caf%E9".as_slice(), b"name=caf\xe9", b"n=1&caf%e9=2"] {
+            let error = read(bytes).err().unwrap();
+            assert_eq!(error.status, StatusCode::BAD_REQUEST);
+            assert!(error.message.contains("UTF-8"), "{}", error.message);
+        }
+        let fields = read(b"name=caf%C3%A9+%26").unwrap();
+        assert_eq!(fields.text("name").unwrap(), Some("caf\u{e9} &"));
+    }
+
+    #[test]
+    fn compressed_body_is_refused() {
+        let status = |codings: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for &coding in codings {
+                headers.append(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+            }
+            refuse_coding(&headers, "JSON").map_err(|error| error.status.as_u16())
+        };
+        for accepted in [&[] as &[&str], &["identity"], &[""]] {
+            assert_eq!(status(accepted), Ok(()));
+        }
+        for refused in [
+            &["gzip"] as &[&str],
+            &["identity", "br"],
+            &["identity, gzip"],
+        ] {
+            assert_eq!(status(refused), Err(415));
+        }
     }
 
     #[test]

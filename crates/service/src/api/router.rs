@@ -10,7 +10,7 @@ use std::any::Any;
 
 use axum::body::Bytes;
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -58,6 +58,7 @@ pub fn router(app: App) -> NormalizingRouter {
         .merge(health)
         .layer(middleware::from_fn_with_state(app, guard::check_form))
         .layer(CompressionLayer::new())
+        .layer(middleware::map_request(answer_changes_plainly))
         .layer(CatchPanicLayer::custom(panicked));
     MapRequest::new(router, normalize_path)
 }
@@ -135,6 +136,15 @@ async fn unknown_method(uri: Uri, method: axum::http::Method) -> ApiError {
 
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     ApiError::internal("a handler panicked").into_response()
+}
+
+/// A change is answered without compression. An `accept-encoding` that refuses every form would
+/// replace the status of its answer by 406 after the change was made, and clients would repeat it.
+async fn answer_changes_plainly(mut request: Request) -> Request {
+    if !request.method().is_safe() {
+        request.headers_mut().remove(ACCEPT_ENCODING);
+    }
+    request
 }
 
 /// Removes redundant slashes and escapes: clients also send `scans/`, `/api/v2//scans` and

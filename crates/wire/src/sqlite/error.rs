@@ -8,6 +8,9 @@ use sqlx::migrate::MigrateError;
 
 use crate::text::io_cause;
 
+/// The next step if SQLite cannot open a file below the state directory because of its name.
+pub const UTF8_REMEDY: &str = "set XDG_STATE_HOME to a directory whose path is UTF-8 text";
+
 /// Why a shared database file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -104,6 +107,7 @@ impl StoreError {
                 "restore it from a backup, or delete it to start with an empty one".to_owned()
             }
             Self::Held { .. } => "wait for the other process, or end it if it hangs".to_owned(),
+            Self::Database { path, .. } if path.to_str().is_none() => UTF8_REMEDY.to_owned(),
             Self::Database { .. } | Self::ReadOnly { .. } => {
                 "check disk space and permissions".to_owned()
             }
@@ -150,7 +154,9 @@ fn database_error(error: &sqlx::Error) -> Option<&(dyn DatabaseError + 'static)>
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
 
     use sqlx::ConnectOptions;
 
@@ -184,5 +190,14 @@ mod tests {
         }
         let other = StoreError::of(&path)(MigrateError::VersionMissing(1).into());
         assert!(other.to_string().contains("migration 1 was"), "{other}");
+    }
+
+    #[tokio::test]
+    async fn error_of_a_path_that_is_not_utf8_names_the_remedy() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join(OsStr::from_bytes(b"caf\xe9.db"));
+        let error = StoreError::of(&path)(error_of(&path).await);
+        assert!(error.to_string().contains("UTF-8"), "{error}");
+        assert_eq!(error.hint(), UTF8_REMEDY);
     }
 }

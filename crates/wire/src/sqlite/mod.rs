@@ -25,7 +25,7 @@ use crate::input_files::open_regular;
 
 pub use self::{
     broken::{BrokenFile, move_aside},
-    error::{StoreError, is_corrupt},
+    error::{StoreError, UTF8_REMEDY, is_corrupt},
     opening::{Opening, open},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside, known_schema},
     unsent::{RefusedRows, UnsentRow},

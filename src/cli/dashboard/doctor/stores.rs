@@ -12,7 +12,7 @@ use scandeck_dashboard::config::StateDir;
 use scandeck_dashboard::runtime::cached_lists;
 use scandeck_domain::formats::data_formats;
 use scandeck_wire::data_format::DataFormat;
-use scandeck_wire::sqlite::{is_database, schema_version};
+use scandeck_wire::sqlite::{UTF8_REMEDY, is_database, schema_version};
 use scandeck_wire::text::plural;
 
 const AREA: &str = "stored data";
@@ -23,6 +23,10 @@ const LEAST_FREE: u64 = 1 << 30;
 pub fn check(state: &StateDir) -> Vec<Diagnosis> {
     let path = state.path();
     let shown = || path.display().to_string();
+    if path.to_str().is_none() {
+        let value = format!("{}: the path is not UTF-8 text", shown());
+        return vec![Diagnosis::ok(AREA, "directory", value).failed(UTF8_REMEDY)];
+    }
     let directory = match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return vec![Diagnosis::ok(
@@ -197,8 +201,19 @@ fn file_name(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
     use super::super::DiagnosisState::{Failed, Ok, Warning};
     use super::*;
+
+    #[test]
+    fn directory_that_is_not_utf8_fails_with_its_remedy() {
+        let state = StateDir::new(Path::new("/home").join(OsStr::from_bytes(b"caf\xe9")));
+        let all = check(&state);
+        assert_eq!((all.len(), all[0].state), (1, Failed));
+        assert_eq!(all[0].remedy.as_deref(), Some(UTF8_REMEDY));
+    }
 
     #[test]
     fn stores_are_listed_with_sizes_and_damaged_copies_with_a_remedy() {
