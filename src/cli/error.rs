@@ -40,6 +40,14 @@ impl CliError {
         }
     }
 
+    /// The error with another hint.
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: hint.into(),
+            ..self
+        }
+    }
+
     /// The error of a name that does not exist, with the names that do.
     pub fn not_found<N: AsRef<str>>(
         noun: &str,

@@ -56,3 +56,19 @@ fn block(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
     format!("```text\n{}\n```", lines.join("\n"))
 }
+
+#[test]
+fn command_summary_names_every_subcommand() {
+    for command in Cli::command().get_subcommands() {
+        let about = command
+            .get_about()
+            .map_or_else(String::new, ToString::to_string);
+        let words: Vec<&str> = about
+            .split(|letter: char| !letter.is_alphanumeric())
+            .collect();
+        for subcommand in command.get_subcommands() {
+            let name = subcommand.get_name();
+            assert!(words.contains(&name), "{}: {name}", command.get_name());
+        }
+    }
+}

@@ -33,6 +33,20 @@ fn shell_examples_are_accepted_by_the_command_line() {
     assert!(count > 20, "only {count} examples found");
 }
 
+/// The user of the URL creates the tables, which PostgreSQL 15 permits only the owner.
+#[test]
+fn database_of_the_service_page_belongs_to_the_user_of_its_url() {
+    let page = read("docs/service.md");
+    let (_, rest) = page.split_once("postgres://").unwrap();
+    let (user, _) = rest.split_once(':').unwrap();
+    let create = page.lines().find(|line| line.starts_with("createdb "));
+    let owner = format!(" --owner={user} ");
+    assert!(
+        create.is_some_and(|line| line.contains(&owner)),
+        "{create:?}"
+    );
+}
+
 #[test]
 fn colon_commands_in_code_spans_exist() {
     for document in documents()

@@ -116,8 +116,8 @@ async fn case_of_a_finding_has_no_other_one() {
     );
     let missing = "without reports: the service does not name their scans";
     assert!(about.ends_with(missing), "{about}");
-    cli.run(&[&args[..], &["99999", "--force"]].concat())
-        .await
-        .refused(1, "finding 99999 not found");
+    let refused = cli.run(&[&args[..], &["99999", "--force"]].concat()).await;
+    refused.refused(1, "finding 99999 not found");
+    refused.refused(1, "`scandeck findings list --workspace NAME` lists");
     cli.service.stop().await;
 }

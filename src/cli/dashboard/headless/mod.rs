@@ -83,7 +83,7 @@ pub enum HeadlessCommand {
     Scans(scans::ScansArgs),
     /// Schedules of scans: list, show, add, pause, resume, delete
     Schedules(schedules::SchedulesArgs),
-    /// Findings with their decisions: list, show, decide, export
+    /// Findings with their decisions: list, show, explain, chain, link, prove, decide, export
     Findings(findings::FindingsArgs),
     /// Reports: list, show, create, download, delete
     Reports(reports::ReportsArgs),

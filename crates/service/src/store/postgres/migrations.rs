@@ -179,7 +179,24 @@ pub(super) async fn migrate(
     timeout(MIGRATION_LIMIT, run)
         .await
         .context("the migration did not end within an hour")?
-        .context("the migration failed and was rolled back")
+        .map_err(|error| {
+            let reason = rolled_back(&error);
+            error.context(reason)
+        })
+}
+
+/// The message of a migration that failed, with the remedy if the user lacks a right.
+fn rolled_back(error: &anyhow::Error) -> &'static str {
+    let failed = error.downcast_ref::<DatabaseError>();
+    let code = failed.and_then(|cause| cause.as_database_error()?.code());
+    match code.as_deref() {
+        // insufficient_privilege
+        Some("42501") => {
+            "the migration was rolled back: the user must own the database and its tables \
+             (ALTER DATABASE NAME OWNER TO USER)"
+        }
+        _ => "the migration failed and was rolled back",
+    }
 }
 
 /// Whether other statements had the lock of a table for too long, such as those of a backup.

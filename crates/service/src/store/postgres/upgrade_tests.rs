@@ -209,3 +209,20 @@ async fn newer_schema_is_refused_with_both_numbers_and_remains_as_it_is() {
     );
     assert_eq!(database.rows(), before);
 }
+
+#[tokio::test]
+async fn missing_right_to_create_tables_is_refused_with_the_remedy() {
+    let Some(database) = OtherDatabase::empty() else {
+        return;
+    };
+    database.psql(
+        "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql
+            AS $$ BEGIN RAISE insufficient_privilege; END $$;
+         CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE TABLE')
+            EXECUTE FUNCTION refuse()",
+    );
+    let refused = database.open("one").await.err().unwrap().to_string();
+    let remedy =
+        "the user must own the database and its tables (ALTER DATABASE NAME OWNER TO USER)";
+    assert!(refused.contains(remedy), "{refused}");
+}

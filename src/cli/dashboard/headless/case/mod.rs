@@ -50,7 +50,7 @@ enum CaseCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Verify a case file; the exit code is 1 if an entry does not fit
+    /// Verify a case file; exit code 1 if an entry does not fit
     #[command(
         after_help = "Example:\n  scandeck case verify acme.case --seal \"$(cat acme.seal)\""
     )]
@@ -151,7 +151,9 @@ async fn select(args: &NewCaseArgs) -> anyhow::Result<CaseSelection> {
     let session = HeadlessSession::open(&args.service).await?;
     let rows = FindingRows::load(&session).await?;
     let mut selection = CaseSelection::default();
-    for row in named(&rows.all, &args.findings)? {
+    let hint = "`scandeck findings list --workspace NAME` lists findings of a workspace";
+    let found = named(&rows.all, &args.findings).map_err(|error| error.with_hint(hint))?;
+    for row in found {
         selection.add(&row.issue, &row.assessment);
     }
     Ok(selection)

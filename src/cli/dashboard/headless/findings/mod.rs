@@ -73,7 +73,7 @@ enum FindingsCommand {
     },
     /// Link a finding with another object of chains, with a reason
     Link(LinkArgs),
-    /// Send the request in the evidence again; the exit code is 3 if one is still there
+    /// Send the request in the evidence again; exit code 3 if a finding is still there
     Prove(ProveArgs),
     /// Decide findings: verdict, reason, note, expiry date, severity, tags
     Decide(Box<DecideArgs>),
