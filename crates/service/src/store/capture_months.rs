@@ -126,7 +126,7 @@ impl Store {
         );
         let delete = format!("DELETE FROM {table} WHERE id IN ({batch})");
         let statements = [uncount, delete].map(|text| sql(text).bind(before).bind(last));
-        self.run_in_batches(&statements).await
+        self.run_in_batches(&statements, 1).await
     }
 }
 

@@ -259,19 +259,22 @@ impl Store {
         let postgres = format!(
             "DELETE FROM {table} WHERE {row} = ANY(ARRAY(SELECT {row} FROM {table} WHERE {condition} LIMIT ${limit}))"
         );
-        self.run_in_batches(&[bind(per_engine(sqlite, postgres))])
-            .await
+        let delete = bind(per_engine(sqlite, postgres));
+        self.run_in_batches(&[delete], fewest_rows(table)).await
     }
 
     /// Runs statements in a transaction for each batch, with its number of rows as their last
-    /// parameter. The last statement deletes the rows; returns how many it deleted.
-    pub(super) async fn run_in_batches(&self, statements: &[Statement]) -> StoreResult<u64> {
+    /// parameter, at least `fewest`. The last statement deletes the rows; returns how many it deleted.
+    pub(super) async fn run_in_batches(
+        &self,
+        statements: &[Statement],
+        fewest: i64,
+    ) -> StoreResult<u64> {
         let batch_time = if self.is_file() {
             FILE_TIME
         } else {
             SERVER_TIME
         };
-        let fewest = fewest_rows(table);
         let (mut rows, mut all) = (FIRST_ROWS.max(fewest), 0);
         let mut seen = self.commits();
         loop {
