@@ -71,7 +71,7 @@ impl<'a> Parts<'a> {
             && long(record, 42)? == self.place
             && record.ends_with(name.as_bytes())
             && head.ends_with(name.as_bytes())
-            && (short(record, 10)? != DEFLATED || is_read_to_the_end(data));
+            && is_whole(data, short(record, 10)?, long(record, 24)?);
         fits.then_some(Self {
             place: self.place + head.len() + data.len(),
             files,
@@ -80,11 +80,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Whether compressed data have no bytes behind their end, which readers skip.
-fn is_read_to_the_end(data: &[u8]) -> bool {
+/// Whether the data of a file have the size that readers allow for, and no bytes behind the end of
+/// compressed ones, which readers skip.
+fn is_whole(data: &[u8], method: usize, size: usize) -> bool {
+    if method != DEFLATED {
+        return data.len() == size;
+    }
     let mut decoder = DeflateDecoder::new(data);
     let read = io::copy(&mut decoder.by_ref().take(MAX_BYTES), &mut io::sink());
-    read.is_ok() && decoder.total_in() == data.len() as u64
+    read.is_ok_and(|bytes| bytes == size as u64) && decoder.total_in() == data.len() as u64
 }
 
 fn short(bytes: &[u8], at: usize) -> Option<usize> {
@@ -153,6 +157,18 @@ mod tests {
                 matches!(verify(&forged), Err(CaseFault::NoCase(_))),
                 "{what}"
             );
+        }
+    }
+
+    #[test]
+    fn size_that_differs_from_the_data_is_no_case() {
+        let file = case();
+        let [page, first, second, _] = places(&file);
+        for (head, record) in [(0, first), (page, second)] {
+            let mut forged = file.clone();
+            forged[head + 22] ^= 1;
+            forged[record + 24] ^= 1;
+            assert!(matches!(verify(&forged), Err(CaseFault::NoCase(_))));
         }
     }
 

@@ -122,12 +122,19 @@ fn is_alike(expected: &ExpectedAnswer, now: &ProofAnswer) -> bool {
         now_words.truncate(then_words.len());
     }
     are_alike(&then_words, &now_words)
-        || !then.is_cut
-            && without_message(&readable(&then.body), &matched).is_some_and(|rest| {
-                let steady_rest = without_volatile(&rest);
-                let rest_words: Vec<&str> = words(&steady_rest).collect();
-                are_alike(&rest_words, &now_words)
-            })
+        || (!then.is_cut && has_lost_message(&readable(&then.body), &matched, &now_words))
+}
+
+/// Whether these are the words of the page without the message around the matched text. With words
+/// of the message elsewhere, they may have it in another place or form.
+fn has_lost_message(page: &str, matched: &str, now_words: &[&str]) -> bool {
+    without_message(page, matched).is_some_and(|rest| {
+        let (steady_page, steady_rest) = (without_volatile(page), without_volatile(&rest));
+        let page_words: Vec<&str> = words(&steady_page).collect();
+        let rest_words: Vec<&str> = words(&steady_rest).collect();
+        are_alike(&rest_words, now_words)
+            && equal_words(&page_words, now_words) == equal_words(&rest_words, now_words)
+    })
 }
 
 /// The page without the text between two tags that has the matched text; none if that is most of

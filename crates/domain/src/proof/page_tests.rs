@@ -101,6 +101,7 @@ fn message_around_the_matched_text_may_be_gone_too() {
         (message, ProofReason::MatchedText),
         ("All is fine", ProofReason::NoMatchedText),
         ("", ProofReason::NoMatchedText),
+        ("denied for shop", ProofReason::OtherPage),
         (
             "another page with as many words as the page that had the message in it, or more",
             ProofReason::OtherPage,

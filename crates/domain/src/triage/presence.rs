@@ -314,7 +314,12 @@ impl<'a> Presences<'a> {
         }
         let earlier = seen.iter().rev().find(|seen| seen.number < before);
         if let Some(&found) = earlier
-            && !self.has_missed(scans, found.number + 1..=before, (last, class))
+            && !self.has_missed(
+                scans,
+                found.number + 1..=before,
+                [found.number, last],
+                class,
+            )
         {
             return compared(found);
         }
@@ -330,18 +335,21 @@ impl<'a> Presences<'a> {
         }
     }
 
-    /// Whether one of these scans, which did not find it, would have, as the last one did. A scan
-    /// that ran fewer tests, or not this one, would not.
+    /// Whether one of these scans, which did not find it, would have, as one of those that found it
+    /// before and after. A scan that ran fewer tests than both, or not this one, would not.
     fn has_missed(
         &self,
         scans: &[IndexedScan],
         mut between: RangeInclusive<usize>,
-        (last, class): (usize, RetestedClass<'_>),
+        found_by: [usize; 2],
+        class: RetestedClass<'_>,
     ) -> bool {
-        let now = &scans[last].scan;
         between.any(|at| {
             let IndexedScan { scan, is_over } = &scans[at];
-            *is_over && coverage::gap(scan, now, class, &self.index.tests).is_none()
+            let retests = |found: usize| {
+                coverage::gap(scan, &scans[found].scan, class, &self.index.tests).is_none()
+            };
+            *is_over && found_by.into_iter().any(retests)
         })
     }
 

@@ -169,6 +169,17 @@ fn finding_that_a_smaller_scan_could_not_see_has_not_reappeared() {
 }
 
 #[test]
+fn absent_finding_that_a_larger_scan_sees_has_reappeared() {
+    let last_is_larger = |scan: &mut Scan| {
+        let tests = if scan.id == ScanId(4) { 90 } else { 76 };
+        scan.num_tests = tests;
+        scan.num_finished_tests = tests;
+    };
+    assert_eq!(seen_by(&[2, 4], last_is_larger), Reappeared);
+    assert_eq!(seen_by(&[3, 4], last_is_larger), Unchanged);
+}
+
+#[test]
 fn finding_whose_test_was_blocked_is_not_retested_and_others_are_absent() {
     let mut fixture = TriageFixture::new();
     for number in 1..=2 {

@@ -238,7 +238,8 @@ impl<S: Send + Sync> FromRequest<S> for JsonLines {
 /// Refuses a compressed body: its bytes would be read as if they were `expected`.
 fn refuse_coding(headers: &HeaderMap, expected: &str) -> Result<(), ApiError> {
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
-    if codings.all(|coding| coding.is_empty() || coding == "identity") {
+    let is_plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
+    if codings.all(|coding| is_plain(coding.as_bytes())) {
         return Ok(());
     }
     let error = ApiError::new(
@@ -586,7 +587,7 @@ mod tests {
             }
             refuse_coding(&headers, "JSON").map_err(|error| error.status.as_u16())
         };
-        for accepted in [&[] as &[&str], &["identity"], &[""]] {
+        for accepted in [&[] as &[&str], &["identity"], &["Identity"], &[""]] {
             assert_eq!(status(accepted), Ok(()));
         }
         for refused in [

@@ -6,7 +6,7 @@
 //!                                                                 └─► audit log: changes, 401 and 403
 //! ```
 //!
-//! A change whose client leaves before the response is in the logs too.
+//! A change whose connection ends before the response is in the logs too.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 #[derive(Debug, Default)]
 pub struct RequestCounter(AtomicU64);
 
-/// The status in the logs of a change whose client left before the response, as proxies write it.
+/// The status in the logs of a change whose connection ended before the response: the client left,
+/// or the service stopped. Proxies write it for clients that leave.
 const CLIENT_LEFT: u16 = 499;
 
 /// Responds to a request of `client`; `is_forwarded` means that a trusted proxy sent it.

@@ -185,7 +185,7 @@ fn evidence_lines(explanation: &PresenceExplanation) -> Vec<Toned> {
     }
     let mut all: Vec<Toned> = evidence.changes.iter().flat_map(change_lines).collect();
     if evidence.more > 0 {
-        all.push(plain(format!("{} more", plural(evidence.more, "change"))));
+        all.push(plain(plural(evidence.more, "more change")));
     }
     if all.is_empty() {
         all.push(plain(
@@ -238,7 +238,7 @@ fn proof_lines(explained: &ExplainedProof) -> Vec<Toned> {
     all.extend(changes.iter().take(MOST_OF_PROOF).flat_map(change_lines));
     let more = changes.len().saturating_sub(MOST_OF_PROOF);
     if more > 0 {
-        all.push(plain(format!("{} more", plural(more, "change"))));
+        all.push(plain(plural(more, "more change")));
     }
     all
 }
