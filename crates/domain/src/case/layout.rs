@@ -26,21 +26,21 @@ const DEFLATED: usize = 8;
 
 /// Whether an archive is the two files of a case, and has no bytes for anything else.
 pub fn is_case_alone(file: &[u8]) -> bool {
-    let parts = Parts::of(file);
+    let parts = EntryParts::of(file);
     let parts = parts.and_then(|parts| parts.after(TIMELINE));
     let parts = parts.and_then(|parts| parts.after(PAGE));
     parts.is_some_and(|rest| rest.files.is_empty() && rest.directory.is_empty())
 }
 
 /// The files and records that are not compared yet.
-struct Parts<'a> {
+struct EntryParts<'a> {
     /// The place of the next head in the archive.
     place: usize,
     files: &'a [u8],
     directory: &'a [u8],
 }
 
-impl<'a> Parts<'a> {
+impl<'a> EntryParts<'a> {
     /// The parts of an archive of two files without a comment.
     fn of(file: &'a [u8]) -> Option<Self> {
         let (parts, end) = file.split_last_chunk::<END>()?;
