@@ -27,10 +27,14 @@ mod version;
 pub mod wordlists;
 
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use jiff::Timestamp;
 use tokio::time::Instant;
+
+use self::error::CliError;
 
 /// Dashboard for security scans, with a built-in scanning service (HTTP API v2)
 #[derive(Parser, Debug, Default)]
@@ -83,6 +87,9 @@ impl Cli {
 /// Runs the command that the arguments name.
 pub fn run() -> ExitCode {
     forbid_dumps();
+    if let Err(error) = check_clock(SystemTime::now()) {
+        return error::report(&error.into());
+    }
     match completions::answer(completed_command) {
         Ok(true) => return ExitCode::SUCCESS,
         Ok(false) => {}
@@ -107,6 +114,15 @@ pub fn run() -> ExitCode {
     // Work that still runs on a thread of its own must not delay the exit.
     runtime.shutdown_background();
     code
+}
+
+/// Refuses a time that the program cannot write: every part of it reads the clock.
+fn check_clock(now: SystemTime) -> Result<(), CliError> {
+    let message = "the clock of this machine is past the year 9999";
+    match Timestamp::try_from(now) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(CliError::new(message, "set the date of this machine")),
+    }
 }
 
 /// Core dumps and debuggers of the user would see API keys and credentials in memory.
@@ -162,7 +178,17 @@ async fn dispatch(cli: Cli, started: Instant) -> anyhow::Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn clock_past_the_year_9999_is_refused() {
+        assert!(check_clock(SystemTime::now()).is_ok());
+        let far = SystemTime::UNIX_EPOCH + Duration::from_secs(300_000_000_000);
+        let error = check_clock(far).unwrap_err().to_string();
+        assert!(error.contains("year 9999"), "{error}");
+    }
 
     #[test]
     fn default_command_line_is_the_one_without_arguments() {

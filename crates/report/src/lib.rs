@@ -27,6 +27,7 @@ mod options;
 mod pdf;
 mod preview;
 mod spreadsheet;
+mod svg;
 mod template;
 mod template_file;
 mod view;

@@ -1,8 +1,9 @@
 //! The logo of a template: a PNG or SVG file as it is, and its pixels for the formats that need them.
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree};
 use thiserror::Error;
+
+use crate::svg;
 
 /// Longest side of a logo in pixels.
 const LONGEST: u32 = 4_096;
@@ -33,6 +34,8 @@ pub enum LogoError {
     Png(String),
     #[error("invalid SVG image: {0}")]
     Svg(String),
+    #[error("{0}; simplify the SVG image, or use a PNG image")]
+    Complex(String),
     #[error("it has {0}×{1} pixels; use at most {LONGEST}×{LONGEST}")]
     TooLarge(u32, u32),
 }
@@ -41,7 +44,7 @@ impl Logo {
     /// An image from the content of a file.
     ///
     /// # Errors
-    /// When it is neither PNG nor SVG, damaged, or too large.
+    /// When it is neither PNG nor SVG, damaged, too large, or would take long to draw.
     pub fn read(bytes: Vec<u8>) -> Result<Self, LogoError> {
         let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1_000)]).into_owned();
         let is_svg = !bytes.starts_with(PNG) && start.contains("<svg");
@@ -98,7 +101,7 @@ fn decode(bytes: &[u8]) -> Result<Pixmap, LogoError> {
 /// The pixels of an SVG image. Its texts and embedded images are not drawn, other files not read.
 fn draw(bytes: &[u8]) -> Result<Pixmap, LogoError> {
     let failed = |reason: String| LogoError::Svg(reason);
-    let tree = Tree::from_data(bytes, &Options::default()).map_err(|e| failed(e.to_string()))?;
+    let tree = svg::read(bytes)?;
     let (width, height) = (tree.size().width(), tree.size().height());
     let scale = DRAWN / width.max(height);
     let side = |length: f32| (length * scale).ceil().max(1.0) as u32;

@@ -350,6 +350,9 @@ impl Action {
             (Self::Item(ItemAction::Retest), Context::Why) => {
                 "retest: repeat the scan that found it"
             }
+            (Self::Item(ItemAction::Prove), Context::Why) => {
+                "prove, where a proof can settle it: send the request in the evidence again"
+            }
             (Self::Verdict(VerdictAction::Confirm), Context::Why) => {
                 "confirm it, if the last proof shows that it is still there"
             }

@@ -214,7 +214,7 @@ fn created_in(call: &Call) -> Option<Pane> {
     }
 }
 
-fn capitalized(verb: &str) -> String {
+pub(crate) fn capitalized(verb: &str) -> String {
     let mut letters = verb.chars();
     letters
         .next()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::field::ME;
 use super::lex::{self, Compare};
 use super::value::{Expression, When, span_text};
 use super::{Field, Flag};
@@ -165,7 +166,10 @@ impl fmt::Display for Clause {
         let values = |texts: &[String]| {
             texts
                 .iter()
-                .map(|text| lex::value(text))
+                .map(|text| match self.field.names_people() && text == ME {
+                    true => lex::quote(text),
+                    false => lex::value(text),
+                })
                 .collect::<Vec<_>>()
                 .join(",")
         };

@@ -109,7 +109,15 @@ impl FieldSpec {
     }
 }
 
+/// The user in commands such as `assign me`. A query has no user.
+pub const ME: &str = "me";
+
 impl Field {
+    /// Whether its values are names of people.
+    pub fn names_people(self) -> bool {
+        matches!(self, Self::Assignee | Self::By)
+    }
+
     /// The entry in the table.
     pub fn spec(self) -> &'static FieldSpec {
         &FIELDS[self as usize]

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::error::{did_you_mean, nearest};
 use super::expr::Number;
-use super::field::ValueKind;
+use super::field::{ME, ValueKind};
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
 use super::value::{Expression, When, span};
 use super::{Clause, ClauseTest, Expr, Field, Flag, ParseError, QueryKind, flag};
@@ -234,6 +234,13 @@ struct Meaning<'a> {
 
 impl Meaning<'_> {
     fn read(&self) -> Result<ClauseTest, ParseError> {
+        let mut values = self.values.iter();
+        if self.field.names_people()
+            && let Some(value) = values.find(|value| !value.quoted && value.text == ME)
+        {
+            let error = ParseError::new(value.at.clone(), "queries do not know who you are");
+            return Err(error.with_hint("write the name; `\"me\"` finds a person of this name"));
+        }
         if let [only] = self.values
             && matches!(self.compare, Compare::Like | Compare::Equal)
             && !matches!(

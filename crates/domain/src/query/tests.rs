@@ -36,6 +36,7 @@ fn equivalent_queries_print_canonically() {
             "\"or\" \"a\\\"b\" \"name:x\"",
         ),
         ("tag:* note:\"\"", "tag:* note:\"\""),
+        ("assignee:\"me\" tag:me", "assignee:\"me\" tag:me"),
         (
             "presence:absent,reappeared seen>=2026-10-01",
             "presence:absent,reappeared seen>=2026-10-01",
@@ -53,6 +54,14 @@ fn parse_error_has_position_reason_and_hint() {
         (
             "risc>=high",
             "0..4 unknown field `risc`; did you mean `risk`?",
+        ),
+        (
+            "assignee:bob,me",
+            "13..15 queries do not know who you are; write the name; `\"me\"` finds a person of this name",
+        ),
+        (
+            "by=me",
+            "3..5 queries do not know who you are; write the name; `\"me\"` finds a person of this name",
         ),
         (
             "qqq:",

@@ -5,6 +5,8 @@
 //!                                     └─ their classes  ─► a Rule for each class (and target)
 //! ```
 
+use std::fmt::Display;
+
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
@@ -120,6 +122,31 @@ impl Draft {
         Self {
             reuses_offered: true,
             ..Self::default()
+        }
+    }
+
+    /// What it changes in these findings besides a verdict, such as `assign 27 findings to bob`.
+    pub fn phrase(&self, findings: &str) -> String {
+        let has_note = matches!(self.note, DraftValue::Set(_));
+        let changes = [
+            value_phrase(
+                ["set the severity of", "restore the severity of"],
+                &self.severity,
+            ),
+            value_phrase(["assign", "unassign"], &self.assignee),
+            value_phrase(["set the due date of", "remove the due date of"], &self.due),
+            tags_phrase(["add", "to"], &self.tag),
+            tags_phrase(["remove", "from"], &self.untag),
+            has_note.then(|| ["add a note to".to_owned(), String::new()]),
+        ];
+        let (mut object, mut phrases) = (findings, Vec::new());
+        for [verb, value] in changes.into_iter().flatten() {
+            phrases.push(format!("{verb} {object}{value}"));
+            object = "them";
+        }
+        match phrases.is_empty() {
+            true => format!("change {findings}"),
+            false => phrases.join(", "),
         }
     }
 
@@ -239,6 +266,23 @@ fn holds(decision: &Decision, assessment: &Assessment) -> bool {
     let same = assessment.source == VerdictSource::Person && assessment.verdict == decision.verdict;
     same && assessment.reopened.is_none() && !assessment.recheck
 }
+
+/// The words before and after the findings; `verbs`: for a value, for none.
+fn value_phrase<T: Display>(verbs: [&str; 2], value: &DraftValue<T>) -> Option<[String; 2]> {
+    let [set, remove] = verbs.map(str::to_owned);
+    match value {
+        DraftValue::Default => None,
+        DraftValue::Empty => Some([remove, String::new()]),
+        DraftValue::Set(to) => Some([set, format!(" to {to}")]),
+    }
+}
+
+fn tags_phrase([verb, preposition]: [&str; 2], tags: &[Shared]) -> Option<[String; 2]> {
+    let names: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
+    let words = || format!("{verb} {} {preposition}", names.join(", "));
+    (!names.is_empty()).then(|| [words(), String::new()])
+}
+
 /// Most characters in the name of an assignee.
 const LONGEST_NAME: usize = 100;
 
@@ -250,5 +294,31 @@ pub fn assignee_name(text: &str) -> Result<Shared, String> {
     match text.chars().nth(LONGEST_NAME) {
         None => Ok(text.into()),
         Some(_) => Err(format!("the name is longer than {LONGEST_NAME} characters")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phrase_names_each_change() {
+        let assigned = Draft {
+            assignee: DraftValue::Set("bob".into()),
+            ..Draft::default()
+        };
+        assert_eq!(assigned.phrase("27 findings"), "assign 27 findings to bob");
+        let several = Draft {
+            severity: DraftValue::Empty,
+            tag: vec!["a".into(), "b".into()],
+            untag: vec!["c".into()],
+            note: DraftValue::Set("text".into()),
+            ..Draft::default()
+        };
+        assert_eq!(
+            several.phrase("2 findings"),
+            "restore the severity of 2 findings, add a, b to them, remove c from them, add a note to them"
+        );
+        assert_eq!(Draft::default().phrase("2 findings"), "change 2 findings");
     }
 }

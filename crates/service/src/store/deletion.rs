@@ -227,9 +227,26 @@ impl Store {
                 "workspace_id = $1
                  AND position <= (SELECT {purged} FROM event_logs WHERE workspace_id = $1)"
             );
-            self.delete_in_batches(table, &rows, &[workspace.0]).await?;
+            // On a server, those that another request is deleting count as deleted in a batch.
+            while self.has_rows(table, &rows, &[workspace.0]).await? {
+                self.delete_in_batches(table, &rows, &[workspace.0]).await?;
+            }
         }
         Ok(())
+    }
+
+    async fn has_rows(
+        &self,
+        table: &str,
+        condition: &str,
+        parameters: &[i64],
+    ) -> StoreResult<bool> {
+        let any = sql(format!(
+            "SELECT EXISTS (SELECT 1 FROM {table} WHERE {condition})"
+        ));
+        let each = parameters.iter();
+        let bound = each.fold(any, |statement, parameter| statement.bind(*parameter));
+        bound.one(self.read()).await
     }
 
     /// Deletes the rows of a table that meet a condition; returns their number. The next synced write
@@ -244,10 +261,7 @@ impl Store {
             let each = parameters.iter();
             each.fold(unbound, |statement, parameter| statement.bind(*parameter))
         };
-        let any = sql(format!(
-            "SELECT EXISTS (SELECT 1 FROM {table} WHERE {condition})"
-        ));
-        if !bind(any).one::<bool>(self.read()).await? {
+        if !self.has_rows(table, condition, parameters).await? {
             return Ok(0);
         }
         let limit = parameters.len() + 1;

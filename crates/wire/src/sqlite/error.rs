@@ -82,6 +82,16 @@ impl StoreError {
         )
     }
 
+    /// Whether the disk has no room for the file or the index of its log.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            // SQLITE_FULL, SQLITE_IOERR_SHMSIZE
+            Self::Database { source, .. } => matches!(extended_code(source), Some(13 | 4874)),
+            Self::Unwritable { source, .. } => source.kind() == io::ErrorKind::StorageFull,
+            _ => false,
+        }
+    }
+
     /// The cause in a few words, without the path.
     pub fn brief(&self) -> String {
         match self {
@@ -134,8 +144,11 @@ fn reason(error: &sqlx::Error) -> String {
 
 /// SQLite's primary result code.
 fn code(error: &sqlx::Error) -> Option<i32> {
-    let code = database_error(error)?.code()?;
-    code.parse::<i32>().ok().map(|code| code & 0xff)
+    extended_code(error).map(|code| code & 0xff)
+}
+
+fn extended_code(error: &sqlx::Error) -> Option<i32> {
+    database_error(error)?.code()?.parse().ok()
 }
 
 /// The error of SQLite, also that of a migration: the first statement that reads a file is often
@@ -190,6 +203,33 @@ mod tests {
         }
         let other = StoreError::of(&path)(MigrateError::VersionMissing(1).into());
         assert!(other.to_string().contains("migration 1 was"), "{other}");
+    }
+
+    #[tokio::test]
+    async fn full_disk_is_told_from_other_errors() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("captures.db");
+        let mut connection = options(&path)
+            .create_if_missing(true)
+            .pragma("max_page_count", "1")
+            .connect()
+            .await
+            .unwrap();
+        let create = sqlx::query("CREATE TABLE a (b)");
+        let refused = create.execute(&mut connection).await.unwrap_err();
+        let full = StoreError::of(&path)(refused);
+        assert!(full.is_disk_full(), "{full}");
+        let unknown = sqlx::query("SELECT b FROM unknown");
+        let failed = unknown.execute(&mut connection).await.unwrap_err();
+        let other = StoreError::of(&path)(failed);
+        assert!(!other.is_disk_full(), "{other}");
+        let unwritable = |kind: io::ErrorKind| StoreError::Unwritable {
+            contents: "captures",
+            path: path.clone(),
+            source: kind.into(),
+        };
+        assert!(unwritable(io::ErrorKind::StorageFull).is_disk_full());
+        assert!(!unwritable(io::ErrorKind::PermissionDenied).is_disk_full());
     }
 
     #[tokio::test]

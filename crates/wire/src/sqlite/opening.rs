@@ -5,7 +5,7 @@ use std::path::Path;
 
 use sqlx::migrate::Migrator;
 
-use super::{BrokenFile, FileKind, OpeningLock, SharedFile, StoreError};
+use super::{BrokenFile, FileKind, OpeningLock, SharedFile, StoreError, beside};
 
 /// A store with the data that it read when it was opened.
 pub trait Opening: Sized + Send {
@@ -45,13 +45,7 @@ pub trait Opening: Sized + Send {
 /// refuses it for another reason than corruption.
 pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
     let Some(_lock) = OpeningLock::wait(directory, &O::KIND).await? else {
-        let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
-        notes.push(format!(
-            "{} is read-only: new {} are not saved",
-            file.path.display(),
-            O::KIND.contents
-        ));
-        return O::read(file, notes).await;
+        return open_read_only(directory, "is read-only").await;
     };
     match open_writable(directory, migrations).await {
         Err(StoreError::Broken { path, source }) => {
@@ -59,6 +53,32 @@ pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result
         }
         other => other,
     }
+}
+
+/// Opens the file for a reader: on a full disk, where SQLite cannot make the index of the log, as
+/// one that cannot be written.
+///
+/// # Errors
+/// Those of [`open`]; on a full disk also when the file has a log, whose rows would be missing.
+pub async fn open_for_reading<O: Opening>(
+    directory: &Path,
+    migrations: &Migrator,
+) -> Result<O, StoreError> {
+    let log = beside(&directory.join(O::KIND.name), "-wal");
+    let has_log = || std::fs::metadata(&log).is_ok_and(|found| found.len() > 0);
+    match open(directory, migrations).await {
+        Err(error) if error.is_disk_full() && !has_log() => {
+            open_read_only(directory, "is on a full disk").await
+        }
+        other => other,
+    }
+}
+
+async fn open_read_only<O: Opening>(directory: &Path, why: &str) -> Result<O, StoreError> {
+    let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
+    let (path, contents) = (file.path.display(), O::KIND.contents);
+    notes.push(format!("{path} {why}: new {contents} are not saved"));
+    O::read(file, notes).await
 }
 
 async fn open_writable<O: Opening>(

@@ -21,7 +21,7 @@ pub async fn read(memory: &Memory) -> anyhow::Result<(TriageState, StoredSetting
     if !exists(memory)? {
         return Ok(Default::default());
     }
-    let (mut store, state) = open(memory).await?;
+    let (mut store, state) = open_for_reading(memory).await?;
     let settings = store.settings().await?;
     store.close().await;
     Ok((state, settings))
@@ -36,7 +36,7 @@ pub async fn of_workspace(memory: &Memory, workspace: &str) -> anyhow::Result<Ve
     if !exists(memory)? {
         return Ok(Vec::new());
     }
-    let (mut store, state) = open(memory).await?;
+    let (mut store, state) = open_for_reading(memory).await?;
     let mut events = store.events_in(workspace).await?;
     store.close().await;
     events.extend(state.events_of(workspace));
@@ -57,11 +57,19 @@ pub fn exists(memory: &Memory) -> anyhow::Result<bool> {
 /// # Errors
 /// When the store cannot be opened or created.
 pub async fn open(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
+    fold(Store::open(&memory.directory).await?).await
+}
+
+async fn open_for_reading(memory: &Memory) -> anyhow::Result<(Store, TriageState)> {
+    fold(Store::open_for_reading(&memory.directory).await?).await
+}
+
+async fn fold(opened: OpenedDecisions) -> anyhow::Result<(Store, TriageState)> {
     let OpenedDecisions {
         store,
         events,
         notes,
-    } = Store::open(&memory.directory).await?;
+    } = opened;
     print_notes(&notes);
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await?;
     Ok((store, state))

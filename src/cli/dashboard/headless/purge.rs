@@ -19,10 +19,10 @@ use super::session::{StoredService, stored_service};
 use super::stored::Stores;
 use super::{HeadlessSession, Output, ServiceArgs, stored};
 use crate::cli::error::CliError;
-use scandeck_client::ErrorKind;
+use scandeck_client::{ClientResult, ErrorKind};
 use scandeck_dashboard::runtime::{CachedWorkspace, cached_lists};
 use scandeck_wire::contract::WorkspaceId;
-use scandeck_wire::contract::team::Member;
+use scandeck_wire::contract::team::{Member, Purged};
 use scandeck_wire::text;
 use scandeck_wire::text::plural;
 
@@ -149,16 +149,25 @@ impl SharedDecisions {
             note!("  to delete them, run this command with a key of the role admin");
             return Ok(());
         }
-        match self
-            .session
-            .client()?
-            .delete_shared_decisions(self.id)
-            .await
-        {
-            // They went with the workspace.
-            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
-            result => Ok(result.map(drop)?),
+        let client = self.session.client()?;
+        outcome(client.delete_shared_decisions(self.id).await, workspace)
+    }
+}
+
+fn outcome(answer: ClientResult<Purged>, workspace: &str) -> anyhow::Result<()> {
+    match answer {
+        // They went with the workspace.
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+        // It deletes on without the connection.
+        Err(error) if error.kind == ErrorKind::Timeout => {
+            let name = text::clean_for_print(workspace);
+            let message = format!(
+                "{error}: the service may still be deleting the shared decisions of {name}; \
+                 nothing on this machine was deleted"
+            );
+            Err(CliError::new(message, "run the command again in a few minutes").into())
         }
+        other => Ok(other.map(drop)?),
     }
 }
 
@@ -294,4 +303,20 @@ fn is_confirmed(
         }
     };
     Ok(typed.trim() == workspace.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scandeck_client::Error;
+
+    #[test]
+    fn service_that_does_not_answer_in_time_may_still_be_deleting() {
+        let failed = |kind| outcome(Err(Error::new(kind, "no response")), "Acme");
+        let error = failed(ErrorKind::Timeout).unwrap_err().to_string();
+        assert!(error.contains("may still be deleting"), "{error}");
+        assert!(failed(ErrorKind::NotFound).is_ok());
+        let other = failed(ErrorKind::Connect).unwrap_err().to_string();
+        assert!(!other.contains("deleting"), "{other}");
+    }
 }

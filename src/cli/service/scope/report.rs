@@ -28,12 +28,19 @@ pub fn added(
     for entry in replaced {
         note!("{}", changed(verb, entry));
     }
-    let subject = if let [target] = targets {
-        target.to_string()
-    } else {
-        plural(targets.len(), "target")
+    let new = new_targets(targets, replaced);
+    let subject = match new[..] {
+        [] => return,
+        [target] => target.to_string(),
+        _ => plural(new.len(), "target"),
     };
     note!("{subject} {verb} in {scope}");
+}
+
+/// The targets that had no entry.
+fn new_targets<'a>(targets: &'a [Pattern], replaced: &[ReplacedEntry]) -> Vec<&'a Pattern> {
+    let is_new = |target: &&Pattern| replaced.iter().all(|entry| entry.new.target != **target);
+    targets.iter().filter(is_new).collect()
 }
 
 /// Prints that new entries permit active tools.
@@ -184,6 +191,20 @@ mod tests {
         let expected =
             "allow  b.test  until 2026-12-31  active  added 2026-11-23 01:53:56 by ana@box\n";
         assert_eq!(line("allow", &entry), expected);
+    }
+
+    #[test]
+    fn target_that_had_an_entry_is_not_added() {
+        let [old, new] = ["b.test", "c.test"].map(|target| target.parse::<Pattern>().unwrap());
+        let entry: ScopeEntry = toml::from_str("target = \"b.test\"").unwrap();
+        let replaced = [ReplacedEntry {
+            old: entry.clone(),
+            new: entry,
+        }];
+        let both = [old.clone(), new.clone()];
+        assert_eq!(new_targets(&both, &replaced), [&new]);
+        assert_eq!(new_targets(&both, &[]), [&old, &new]);
+        assert!(new_targets(&both[..1], &replaced).is_empty());
     }
 
     #[test]

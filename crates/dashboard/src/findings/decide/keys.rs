@@ -15,6 +15,7 @@ use crate::findings::decide::{menu_keys, rules_keys, undo};
 use crate::findings::retest::keys as board;
 use crate::input::Context;
 use crate::input::action::{Action, DecideAction, EditAction, ReviewAction, VerdictAction};
+use crate::model::outcomes::capitalized;
 use crate::model::{MenuChoice, Model};
 use crate::prompts::{PendingDecision, Prompt, Then};
 use scandeck_domain::triage::{
@@ -162,7 +163,7 @@ fn question(model: &Model, pending: PendingDecision, hidden: Vec<IssueId>) -> Pr
     let asks = |findings: String| match pending.draft.verdict {
         Some(verdict) => format!("Mark {findings} as {}", verdict.phrase()),
         None if pending.draft.reuses_offered => format!("Reuse the offered decision on {findings}"),
-        None => format!("Change {findings}"),
+        None => capitalized(&pending.draft.phrase(&findings)),
     };
     let kinds = kinds(
         model,

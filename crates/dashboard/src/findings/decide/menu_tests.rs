@@ -397,6 +397,18 @@ fn pasted_text_is_inserted_into_note() {
 }
 
 #[test]
+fn prompt_of_a_decision_without_a_verdict_names_the_change() {
+    let mut app = TestDashboard::new();
+    app.feed(Snapshot::Findings(table((1..=21).map(one))));
+    app.keys("* : 'assign bob' enter");
+    let question = app.prompt().question.clone();
+    assert!(
+        question.starts_with("Assign 21 findings to bob: "),
+        "{question}"
+    );
+}
+
+#[test]
 fn menu_over_20_findings_prompts_as_a_key() {
     let mut app = TestDashboard::new();
     app.feed(Snapshot::Findings(table((1..=21).map(one))));

@@ -65,6 +65,14 @@ impl Store {
         sqlite::open(directory, &MIGRATIONS).await
     }
 
+    /// The same for a reader, which needs no room on the disk.
+    ///
+    /// # Errors
+    /// As for [`Self::open`].
+    pub async fn open_for_reading(directory: &Path) -> Result<OpenedDecisions, StoreError> {
+        sqlite::open_for_reading(directory, &MIGRATIONS).await
+    }
+
     /// Opens the file beside a program that has it open already. No event is read.
     ///
     /// # Errors

@@ -115,8 +115,12 @@ async fn batch_is_stored_atomically() {
         error.to_string().contains("full") && error.hint().contains("disk"),
         "{error}"
     );
+    assert!(error.is_disk_full());
     store.close().await;
     assert_eq!(open(temp.path()).await.events.len(), 5);
+    let reader = Store::open_for_reading(temp.path()).await.unwrap();
+    assert!(reader.store.is_writable(), "the disk has room again");
+    assert_eq!(reader.events.len(), 5);
 }
 
 /// A file with decisions, settings and marks of which one page, of decisions, is broken; its bytes.
