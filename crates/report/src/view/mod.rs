@@ -30,6 +30,9 @@ pub use overview::{ExploitedKind, Recommendation};
 pub use proof::{Proof, ProofLimit, incomplete_tests};
 pub use scope::ReportScope;
 
+/// Between the parts of the footer.
+pub const FOOTER_GAP: &str = " · ";
+
 /// A labelled line. `aside` is of less weight than `value`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fact {
@@ -198,7 +201,7 @@ impl<'a> View<'a> {
         let parts = [&self.template.classification, &self.title, date];
         let parts = parts.map(|part| clean(part.trim()).into_owned());
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        shown.join(" · ")
+        shown.join(FOOTER_GAP)
     }
 }
 
