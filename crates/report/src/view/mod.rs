@@ -84,6 +84,8 @@ pub struct Chapter<'a> {
     /// chapters.
     pub common: Prose,
     shared: CommonTexts,
+    /// Whether its findings say that they are new: not where all findings are.
+    has_trend: bool,
     group: &'a ReportGroup,
     document: &'a Document<'a>,
 }
@@ -125,18 +127,20 @@ impl<'a> View<'a> {
             title => clean(title).into_owned(),
         };
         let chapters = (1..).zip(&document.groups);
+        let trend = tally.trend(document);
+        let has_trend = !trend.is_empty();
         Ok(Self {
             title,
             cover: overview::cover(document, &template),
             template,
             summary: tally.summary(document),
             settled: tally.settled(document),
-            trend: tally.trend(document),
+            trend,
             exploited,
             scope: scope::scope(document, &tally.targets, words),
             recommendations: tally.recommendations(),
             contents: chapters
-                .map(|(number, group)| Chapter::new(document, number, group))
+                .map(|(number, group)| Chapter::new(document, number, group, has_trend))
                 .collect::<Result<_, _>>()?,
             document,
         })
@@ -210,6 +214,7 @@ impl<'a> Chapter<'a> {
         document: &'a Document<'a>,
         number: usize,
         group: &'a ReportGroup,
+        has_trend: bool,
     ) -> Result<Self, RenderError> {
         let words = &document.words;
         let mut chapter = Self {
@@ -223,6 +228,7 @@ impl<'a> Chapter<'a> {
             is_exploited: group.is_exploited,
             common: Prose::default(),
             shared: CommonTexts::default(),
+            has_trend,
             group,
             document,
         };
@@ -266,6 +272,7 @@ impl<'a> Chapter<'a> {
         let style = EntryStyle {
             words: &document.words,
             options: &document.options,
+            has_trend: self.has_trend,
             limit,
         };
         document

@@ -656,8 +656,22 @@ mod tests {
                 .map(|fact| format!("{} {}", fact.label, fact.value))
                 .collect::<Vec<_>>()
         };
+        let says_new = |input: &crate::ReportData| {
+            let document = Document::new(input).unwrap();
+            let view = View::new(&document).unwrap();
+            let chapters = view.contents.iter();
+            let mut entries =
+                chapters.flat_map(|chapter| chapter.entries(crate::view::ProofLimit::NOTHING, 0));
+            entries.any(|one| {
+                let (_, entry) = one.unwrap();
+                let mut facts = entry.facts.iter();
+                facts.any(|fact| (&*fact.label, &*fact.value) == ("Change", "new"))
+            })
+        };
         assert_eq!(trend(&input), ["New 1", "Unchanged 1", "No longer found 1"]);
+        assert!(says_new(&input));
         input.findings.truncate(1);
         assert!(trend(&input).is_empty(), "everything is new");
+        assert!(!says_new(&input));
     }
 }

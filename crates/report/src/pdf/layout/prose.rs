@@ -27,8 +27,8 @@ impl PageLayout<'_, '_> {
         Ok(())
     }
 
-    /// A heading in a text of the template, or a short paragraph above a list. Like other headings it
-    /// moves to the next page when nothing follows it here.
+    /// A heading in a text of the template, or a short paragraph above a list. It moves to the next
+    /// page when nothing follows it here.
     pub(super) fn rich_heading(&mut self, block: &RichBlock) -> Result<(), RenderError> {
         let lines = break_prose(self.fonts, &spans_of(block), BODY.size, WIDTH);
         let height = lines.len().min(HEADING) as f32 * BODY.leading + 5.0;
