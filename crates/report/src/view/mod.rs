@@ -11,6 +11,7 @@ mod entry;
 mod location;
 mod overview;
 mod proof;
+mod recommendation;
 mod scope;
 
 use serde::Serialize;
@@ -28,6 +29,7 @@ pub use entry::FindingEntry;
 pub use location::{location, locations};
 pub use overview::{ExploitedKind, Recommendation};
 pub use proof::{Proof, ProofLimit, incomplete_tests};
+pub use recommendation::beginning;
 pub use scope::ReportScope;
 
 /// Between the parts of the footer.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::entry::signals;
+use super::recommendation::action_of;
 use super::scope::present;
 use super::{Fact, RiskCounts, SummaryRow, day, fact, line, stamp, tool_name};
 use crate::arrange::{Urgency, class_of, place_of};
@@ -390,12 +391,6 @@ impl ReportTally {
         });
         all.into_iter().map(|(_, one)| one).collect()
     }
-}
-
-/// Recommendations that differ in spaces, capital letters or the full stop ask for the same.
-fn action_of(recommendation: &str) -> String {
-    let words: Vec<&str> = recommendation.split_whitespace().collect();
-    words.join(" ").trim_end_matches('.').to_lowercase()
 }
 
 pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
