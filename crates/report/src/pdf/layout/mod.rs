@@ -133,12 +133,14 @@ impl<'a, 'f> PageLayout<'a, 'f> {
                     .chunk_by(|one, next| is_item(one) && is_item(next))
                     .peekable();
                 while let Some(part) = parts.next() {
-                    let leads_list = parts.peek().is_some_and(|next| next.iter().all(is_item));
+                    let has_list = parts.peek().is_some_and(|next| next.iter().all(is_item));
+                    let is_lead = |one: &RichBlock| match one.kind {
+                        RichKind::Heading => true,
+                        RichKind::Paragraph => has_list,
+                        RichKind::Item(_) => false,
+                    };
                     match part {
-                        [one] if one.kind == RichKind::Heading => self.rich_heading(one),
-                        [one] if one.kind == RichKind::Paragraph && leads_list => {
-                            self.rich_heading(one)
-                        }
+                        [one] if is_lead(one) => self.rich_heading(one),
                         [one] if one.kind == RichKind::Paragraph => {
                             self.text(&spans_of(one), BODY, TagName::Paragraph)
                         }

@@ -100,7 +100,7 @@ fn footer_that_is_too_long_lacks_its_last_parts() {
     let (known, words) = (Measured::default(), Words::of("en").unwrap());
     let title = "Penetration test of the web shop and mail of Nordlicht Handels GmbH & Co. KG";
     let footer = format!("Strictly confidential · {title} · 2026-11-30");
-    let mut layout = PageLayout::new(&mut fonts, None, &known, (&footer, &words));
+    let mut layout = PageLayout::new(&mut fonts, None, &known, (footer.as_str(), &words));
     let line = layout.footer_line().unwrap();
     let shown: String = line
         .pieces
