@@ -2,7 +2,7 @@
 
 use super::flow::chapters_between;
 use super::view::{Fact, View};
-use super::{Document, RenderError, ReportOptions};
+use super::{Document, RenderError, ReportOptions, markdown};
 
 /// Longest start of the summary.
 const SUMMARY: usize = 160;
@@ -42,8 +42,12 @@ pub fn preview(document: &Document<'_>) -> Result<ReportPreview, RenderError> {
     });
     let cover: Vec<String> = facts.chain(logo).collect();
     lines.push(cover.join(" · "));
-    let summary = view.template.summary.split_whitespace();
-    let summary = summary.collect::<Vec<_>>().join(" ");
+    let blocks = markdown::blocks(&view.template.summary);
+    let texts = blocks.iter().map(|block| -> String {
+        let spans = block.spans.iter();
+        spans.map(|span| span.text.as_str()).collect()
+    });
+    let summary = texts.collect::<Vec<_>>().join(" ");
     lines.push(match summary.char_indices().nth(SUMMARY) {
         Some((end, _)) => format!("{} …", &summary[..end]),
         None => summary,
@@ -82,7 +86,7 @@ mod tests {
     fn preview_has_the_texts_of_the_template_with_their_data() {
         let mut input = crate::tests::data(ChapterKind::Class);
         let template = "title = 'For {{ client }}'\nclient = 'Acme'\nclassification = 'Secret'\n\
-                        summary = '{{ findings.total }} findings'\nmethodology = 'By hand.'";
+                        summary = '**{{ findings.total }} findings**'\nmethodology = 'By hand.'";
         input.template = ReportTemplate::parse(template).unwrap();
         input.options.coverage = false;
         let preview = preview(&Document::new(&input).unwrap()).unwrap();

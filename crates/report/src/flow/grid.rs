@@ -142,13 +142,21 @@ impl Grid {
             .clone()
             .map(|at| self.width(at, longest_word))
             .collect();
+        let parts: Vec<f32> = columns
+            .clone()
+            .map(|at| self.width(at, longest_part))
+            .collect();
         let lines: Vec<f32> = columns.map(|at| self.width(at, longest_line)).collect();
         let room = LINE - GAP * words.len() as f32;
-        // Without room for all words, only the longest ones are broken.
-        let mut longest = WORD as f32;
-        while longest > 8.0 && words.iter().sum::<f32>() > room {
-            longest -= 1.0;
-            words.iter_mut().for_each(|word| *word = word.min(longest));
+        // Without room for all words, only the longest ones are broken, after separators first.
+        for least in [parts, vec![0.0; words.len()]] {
+            let mut longest = WORD as f32;
+            while longest > 8.0 && words.iter().sum::<f32>() > room {
+                longest -= 1.0;
+                for (word, part) in words.iter_mut().zip(&least) {
+                    *word = word.min(longest.max(*part));
+                }
+            }
         }
         let (least, most): (f32, f32) = (words.iter().sum(), lines.iter().sum());
         let scale = match most - least {
@@ -190,6 +198,17 @@ impl Grid {
 fn longest_word(cell: &str) -> f32 {
     let words = cell.split_whitespace();
     longest(words.flat_map(|word| word.split_inclusive(is_wide)), WORD)
+}
+
+/// The longest part between two places where a line may end.
+fn longest_part(cell: &str) -> f32 {
+    let words = cell.split_whitespace();
+    let parts = words.flat_map(|word| word.split_inclusive(ends_part));
+    longest(parts, WORD)
+}
+
+fn ends_part(c: char) -> bool {
+    matches!(c, '/' | '-' | '?' | '&' | '=' | ',' | ';' | '|' | '_') || is_wide(c)
 }
 
 fn longest_line(cell: &str) -> f32 {
@@ -272,6 +291,22 @@ mod tests {
             room(1) > 7.0 && room(3) > 10.0 && room(4) > 10.0,
             "{widths:?}"
         );
+    }
+
+    #[test]
+    fn heading_of_a_narrow_column_is_broken_before_an_identifier() {
+        let origin = "https://sd36564635fc0a418e.example";
+        let headers = [
+            "Request",
+            "Origin sent",
+            "Access-Control-Allow-Origin",
+            "Access-Control-Allow-Credentials",
+        ];
+        let request = "GET http://127.0.0.1:40665/products";
+        let widths = widths(&headers, &[&[request, origin, origin, "true"]]);
+        let room = |at: usize| widths[at] * LINE / 100.0 - GAP;
+        let host = "sd36564635fc0a418e.example".len() as f32 - 0.01;
+        assert!(room(1) >= host && room(2) >= host, "{widths:?}");
     }
 
     #[test]

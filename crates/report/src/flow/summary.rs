@@ -3,13 +3,10 @@
 use super::grid::Grid;
 use super::{Block, Each, heading, rich};
 use crate::RenderError;
-use crate::view::View;
+use crate::view::{View, beginning};
 
 /// Most kinds of findings in a table of the summary, which has one page.
 const SUMMARY_ROWS: usize = 8;
-/// Characters of a recommendation in the table of all of them.
-const MOST_OF_TEXT: usize = 400;
-
 /// Kinds of findings that a recommendation names; more are counted.
 const KINDS: usize = 6;
 
@@ -74,20 +71,6 @@ fn walk_exploited(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
     grid.pass(each)
 }
 
-/// The beginning of a recommendation, to its last sentence or word within [`MOST_OF_TEXT`]. The
-/// chapter of a finding has all of it: some scanners recommend a page.
-fn beginning(text: &str) -> String {
-    let Some((limit, _)) = text.char_indices().nth(MOST_OF_TEXT) else {
-        return text.to_owned();
-    };
-    let head = &text[..limit];
-    let sentence = [". ", ".\n", "\n\n"].iter();
-    let sentence = sentence.filter_map(|end| Some(head.rfind(end)? + 1)).max();
-    let end = sentence.filter(|end| *end > limit / 2);
-    let end = end.or_else(|| head.rfind(char::is_whitespace));
-    format!("{} …", head[..end.unwrap_or(limit)].trim_end())
-}
-
 /// More than the rest of the page of the summary has room for.
 pub fn has_many_recommendations(view: &View<'_>) -> bool {
     view.recommendations.len() > SUMMARY_ROWS
@@ -115,22 +98,4 @@ pub fn walk_recommendations(view: &View<'_>, each: Each<'_>) -> Result<(), Rende
         grid.risk_row(one.risk, words, cells);
     }
     grid.pass(each)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_recommendation_ends_with_a_sentence_or_word() {
-        let short = "Update to version 2.";
-        assert_eq!(beginning(short), short);
-        let sentence = "Validate each input on the server, with a list of what is allowed. ";
-        let cut = beginning(&sentence.repeat(20));
-        assert_eq!(cut, format!("{} …", sentence.repeat(5).trim_end()));
-        let words = beginning(&"überall ".repeat(100));
-        assert_eq!(words, format!("{} …", "überall ".repeat(50).trim_end()));
-        let one_word = beginning(&"ü".repeat(1000));
-        assert_eq!(one_word, format!("{} …", "ü".repeat(MOST_OF_TEXT)));
-    }
 }

@@ -141,9 +141,24 @@ impl Breaker<'_, '_> {
                 }
                 return;
             }
-            let end = word_end(tail);
+            let end = self.end_of_word(tail, span);
             self.push(spaces, &tail[..end], span);
             rest = &tail[end..];
+        }
+    }
+
+    /// The end of the first word. The scheme of an address stays with its host where both fit on a
+    /// line.
+    fn end_of_word(&mut self, text: &str, span: &Span<'_>) -> usize {
+        let end = word_end(text);
+        if !text[..end].ends_with("://") {
+            return end;
+        }
+        let both = end + word_end(&text[end..]);
+        let word = self.fonts.word(&text[..both], span.style, false);
+        match word.width * self.size <= self.width {
+            true => both,
+            false => end,
         }
     }
 
@@ -366,6 +381,16 @@ mod tests {
         assert_eq!(texts("a\n\n  b", 100.0), ["a", "", "  b"]);
         assert_eq!(texts("/admin/backup/", 50.0), ["/admin/", "backup/"]);
         assert_eq!(texts("", 50.0), [""]);
+    }
+
+    #[test]
+    fn scheme_is_apart_from_its_host_only_without_room_for_both() {
+        for width in (60..200).map(|width| width as f32) {
+            let has_room = texts("https://shop.acme.test/", width).len() == 1;
+            let lines = texts("1 target, https://shop.acme.test/", width);
+            let is_apart = lines.iter().any(|line| line.ends_with("https://"));
+            assert_eq!(is_apart, !has_room, "{width}: {lines:?}");
+        }
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub struct FindingEntry {
 pub(super) struct EntryStyle<'a> {
     pub words: &'a Words,
     pub options: &'a ReportOptions,
+    /// Whether findings differ in how they changed since the previous scans.
+    pub has_trend: bool,
     pub limit: ProofLimit,
 }
 
@@ -101,6 +103,7 @@ pub(super) fn entry(
         words,
         options,
         limit,
+        ..
     } = style;
     let finding = &found.finding;
     let place = line(&format!("{} {}", found.target, port(finding)));
@@ -115,7 +118,7 @@ pub(super) fn entry(
         .map(|decided| verdict(decided, style));
     facts.extend(verdict.clone());
     let remarks = match &found.decided {
-        Some(decided) => decisions(found, decided, words),
+        Some(decided) => decisions(found, decided, style),
         None => Vec::new(),
     };
     facts.extend(remarks.iter().cloned());
@@ -230,7 +233,8 @@ fn origin(found: &ReportFinding, words: &Words) -> Fact {
     }
 }
 
-fn decisions(found: &ReportFinding, decided: &ReportDecision, words: &Words) -> Vec<Fact> {
+fn decisions(found: &ReportFinding, decided: &ReportDecision, style: EntryStyle<'_>) -> Vec<Fact> {
+    let words = style.words;
     let mut facts = Vec::new();
     if found.risk() != found.finding.risk_level {
         let key = match decided.own {
@@ -241,7 +245,7 @@ fn decisions(found: &ReportFinding, decided: &ReportDecision, words: &Words) -> 
         let value = words.filled(key, &[own, before]);
         facts.push(fact(words.get("fact.severity"), value));
     }
-    facts.extend(change(decided, words));
+    facts.extend(change(decided, style));
     facts.extend(decided.absences.iter().map(|scans| {
         let value = words.filled("text.by", &[&without_ids(scans)]);
         fact(words.get("fact.not_found"), value)
@@ -295,9 +299,12 @@ fn verdict(decided: &ReportDecision, style: EntryStyle<'_>) -> Fact {
     }
 }
 
-/// The presence; none for a manual finding, which was never compared with a scan.
-fn change(decided: &ReportDecision, words: &Words) -> Option<Fact> {
-    let mut value = match decided.own {
+/// The presence; none for a manual finding, which was never compared with a scan, and for a new one
+/// of a report in which everything is new.
+fn change(decided: &ReportDecision, style: EntryStyle<'_>) -> Option<Fact> {
+    let words = style.words;
+    let is_told = style.has_trend || decided.now != "new";
+    let mut value = match decided.own || !is_told {
         true => String::new(),
         false => cleaned(&decided.now),
     };

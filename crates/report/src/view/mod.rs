@@ -11,6 +11,7 @@ mod entry;
 mod location;
 mod overview;
 mod proof;
+mod recommendation;
 mod scope;
 
 use serde::Serialize;
@@ -28,7 +29,11 @@ pub use entry::FindingEntry;
 pub use location::{location, locations};
 pub use overview::{ExploitedKind, Recommendation};
 pub use proof::{Proof, ProofLimit, incomplete_tests};
+pub use recommendation::beginning;
 pub use scope::ReportScope;
+
+/// Between the parts of the footer.
+pub const FOOTER_GAP: &str = " · ";
 
 /// A labelled line. `aside` is of less weight than `value`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -81,6 +86,8 @@ pub struct Chapter<'a> {
     /// chapters.
     pub common: Prose,
     shared: CommonTexts,
+    /// Whether its findings say that they are new: not where all findings are.
+    has_trend: bool,
     group: &'a ReportGroup,
     document: &'a Document<'a>,
 }
@@ -122,18 +129,20 @@ impl<'a> View<'a> {
             title => clean(title).into_owned(),
         };
         let chapters = (1..).zip(&document.groups);
+        let trend = tally.trend(document);
+        let has_trend = !trend.is_empty();
         Ok(Self {
             title,
             cover: overview::cover(document, &template),
             template,
             summary: tally.summary(document),
             settled: tally.settled(document),
-            trend: tally.trend(document),
+            trend,
             exploited,
             scope: scope::scope(document, &tally.targets, words),
             recommendations: tally.recommendations(),
             contents: chapters
-                .map(|(number, group)| Chapter::new(document, number, group))
+                .map(|(number, group)| Chapter::new(document, number, group, has_trend))
                 .collect::<Result<_, _>>()?,
             document,
         })
@@ -198,7 +207,7 @@ impl<'a> View<'a> {
         let parts = [&self.template.classification, &self.title, date];
         let parts = parts.map(|part| clean(part.trim()).into_owned());
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        shown.join(" · ")
+        shown.join(FOOTER_GAP)
     }
 }
 
@@ -207,6 +216,7 @@ impl<'a> Chapter<'a> {
         document: &'a Document<'a>,
         number: usize,
         group: &'a ReportGroup,
+        has_trend: bool,
     ) -> Result<Self, RenderError> {
         let words = &document.words;
         let mut chapter = Self {
@@ -220,6 +230,7 @@ impl<'a> Chapter<'a> {
             is_exploited: group.is_exploited,
             common: Prose::default(),
             shared: CommonTexts::default(),
+            has_trend,
             group,
             document,
         };
@@ -263,6 +274,7 @@ impl<'a> Chapter<'a> {
         let style = EntryStyle {
             words: &document.words,
             options: &document.options,
+            has_trend: self.has_trend,
             limit,
         };
         document

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::entry::signals;
+use super::recommendation::action_of;
 use super::scope::present;
 use super::{Fact, RiskCounts, SummaryRow, day, fact, line, stamp, tool_name};
 use crate::arrange::{Urgency, class_of, place_of};
@@ -392,12 +393,6 @@ impl ReportTally {
     }
 }
 
-/// Recommendations that differ in spaces, capital letters or the full stop ask for the same.
-fn action_of(recommendation: &str) -> String {
-    let words: Vec<&str> = recommendation.split_whitespace().collect();
-    words.join(" ").trim_end_matches('.').to_lowercase()
-}
-
 pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
     let ReportScan { scan, target } = scanned;
     [
@@ -656,8 +651,22 @@ mod tests {
                 .map(|fact| format!("{} {}", fact.label, fact.value))
                 .collect::<Vec<_>>()
         };
+        let says_new = |input: &crate::ReportData| {
+            let document = Document::new(input).unwrap();
+            let view = View::new(&document).unwrap();
+            let chapters = view.contents.iter();
+            let mut entries =
+                chapters.flat_map(|chapter| chapter.entries(crate::view::ProofLimit::NOTHING, 0));
+            entries.any(|one| {
+                let (_, entry) = one.unwrap();
+                let mut facts = entry.facts.iter();
+                facts.any(|fact| (&*fact.label, &*fact.value) == ("Change", "new"))
+            })
+        };
         assert_eq!(trend(&input), ["New 1", "Unchanged 1", "No longer found 1"]);
+        assert!(says_new(&input));
         input.findings.truncate(1);
         assert!(trend(&input).is_empty(), "everything is new");
+        assert!(!says_new(&input));
     }
 }

@@ -133,6 +133,7 @@ impl PageLayout<'_, '_> {
             top,
             bookmarks: Vec::new(),
             has_facts: false,
+            has_table: false,
         });
         held.bookmarks.push(HeldBookmark {
             level: heading.level,

@@ -75,6 +75,7 @@ impl PageLayout<'_, '_> {
                 top,
                 bookmarks: Vec::new(),
                 has_facts: true,
+                has_table: false,
             });
         }
     }

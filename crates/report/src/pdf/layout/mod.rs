@@ -56,6 +56,8 @@ struct HeldHeadings {
     bookmarks: Vec<HeldBookmark>,
     /// Whether short facts are below the last one.
     has_facts: bool,
+    /// Whether a short table of evidence is.
+    has_table: bool,
 }
 
 struct HeldBookmark {
@@ -127,14 +129,25 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             }
             Block::Rich(blocks) => {
                 let is_item = |block: &RichBlock| matches!(block.kind, RichKind::Item(_));
-                let mut parts = blocks.chunk_by(|one, next| is_item(one) && is_item(next));
-                parts.try_for_each(|part| match part {
-                    [one] if one.kind == RichKind::Heading => self.rich_heading(one),
-                    [one] if one.kind == RichKind::Paragraph => {
-                        self.text(&spans_of(one), BODY, TagName::Paragraph)
-                    }
-                    items => self.list(items),
-                })
+                let mut parts = blocks
+                    .chunk_by(|one, next| is_item(one) && is_item(next))
+                    .peekable();
+                while let Some(part) = parts.next() {
+                    let has_list = parts.peek().is_some_and(|next| next.iter().all(is_item));
+                    let is_lead = |one: &RichBlock| match one.kind {
+                        RichKind::Heading => true,
+                        RichKind::Paragraph => has_list,
+                        RichKind::Item(_) => false,
+                    };
+                    match part {
+                        [one] if is_lead(one) => self.rich_heading(one),
+                        [one] if one.kind == RichKind::Paragraph => {
+                            self.text(&spans_of(one), BODY, TagName::Paragraph)
+                        }
+                        items => self.list(items),
+                    }?;
+                }
+                Ok(())
             }
             Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
             Block::Verbatim(text) => self.verbatim(text),

@@ -5,6 +5,7 @@ use super::super::output::TagName;
 use super::sizes::{BOTTOM, FOOTER, LEFT, RIGHT, SMALL, TOP, TextSize, WIDTH};
 use super::{HeldHeadings, PageLayout, PageMark, PageMarkKind, soft};
 use crate::RenderError;
+use crate::view::FOOTER_GAP;
 
 /// Longest paragraph that is not divided between two pages, in lines.
 const WHOLE: usize = 3;
@@ -131,17 +132,28 @@ impl PageLayout<'_, '_> {
         Ok(())
     }
 
+    /// The line at the end of the page: without its last parts where it is too long.
+    pub(super) fn footer_line(&mut self) -> Option<TextLine> {
+        let mut text = self.footer;
+        loop {
+            let lines = break_lines(self.fonts, &[soft(text)], SMALL.size, WIDTH - 100.0);
+            match text.rsplit_once(FOOTER_GAP) {
+                Some((shorter, _)) if lines.len() > 1 => text = shorter,
+                _ => return lines.into_iter().next(),
+            }
+        }
+    }
+
     pub(super) fn end_page(&mut self) -> Result<(), RenderError> {
         if self.out.is_some() {
             let pages = self.known.pages;
             let [page, pages] = [self.found.pages + 1, pages].map(|number| number.to_string());
             let number = self.words.filled("text.page_of", &[&page, &pages]);
             let number = break_lines(self.fonts, &[soft(&number)], SMALL.size, WIDTH);
-            let footer = break_lines(self.fonts, &[soft(self.footer)], SMALL.size, WIDTH - 100.0);
+            let footer = self.footer_line();
             let right = RIGHT - number.first().map_or(0.0, |line| line.width);
             for (line, x) in footer
                 .into_iter()
-                .take(1)
                 .map(|line| (line, LEFT))
                 .chain(number.into_iter().map(|line| (line, right)))
             {

@@ -27,8 +27,8 @@ impl PageLayout<'_, '_> {
         Ok(())
     }
 
-    /// A heading in a text of the template. Like other headings it moves to the next page when
-    /// nothing follows it here.
+    /// A heading in a text of the template, or a short paragraph above a list. It moves to the next
+    /// page when nothing follows it here.
     pub(super) fn rich_heading(&mut self, block: &RichBlock) -> Result<(), RenderError> {
         let lines = break_prose(self.fonts, &spans_of(block), BODY.size, WIDTH);
         let height = lines.len().min(HEADING) as f32 * BODY.leading + 5.0;
@@ -49,6 +49,7 @@ impl PageLayout<'_, '_> {
                 top,
                 bookmarks: held.map(|held| held.bookmarks).unwrap_or_default(),
                 has_facts: true,
+                has_table: false,
             });
         }
         Ok(())
@@ -114,7 +115,7 @@ impl PageLayout<'_, '_> {
             ..=WHOLE_VERBATIM => count,
             _ => FEW_VERBATIM,
         };
-        let is_below_heading = self.held.is_some();
+        let is_below_heading = self.held.as_ref().is_some_and(|held| !held.has_table);
         self.need(first as f32 * VERBATIM.leading)?;
         let mut end = (self.found.pages, self.marks.len(), self.y);
         for (at, line) in lines.into_iter().enumerate() {

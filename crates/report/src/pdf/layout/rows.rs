@@ -3,8 +3,8 @@
 use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
-use super::PageLayout;
-use super::sizes::{BODY, BOTTOM, LEFT, SMALL, TOP, TextSize, VERBATIM, WIDTH};
+use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, SMALL, TOP, TextSize, VERBATIM, WIDTH};
+use super::{HeldHeadings, PageLayout};
 use crate::RenderError;
 use crate::flow::TableBlock;
 use scandeck_wire::contract::Risk;
@@ -99,7 +99,16 @@ impl PageLayout<'_, '_> {
         };
         // The header row stays with the first rows, and a short table is whole.
         let room = self.height_of(table, &columns, (style, shape)) + height(&header, head_shape);
-        self.need(room)?;
+        let is_lead = table.is_verbatim && table.rows.len() <= KEPT_ROWS && room <= SHORT_FACTS;
+        if is_lead && self.y + room > BOTTOM {
+            self.new_page()?;
+        } else if !is_lead {
+            self.need(room)?;
+        }
+        let above = self.held.take();
+        let (mark, top) = above
+            .as_ref()
+            .map_or((self.marks.len(), self.y), |held| (held.mark, held.top));
         if has_header {
             self.row(&header, head_shape, None)?;
         }
@@ -123,6 +132,16 @@ impl PageLayout<'_, '_> {
             self.row(&cells, shape, repeated)?;
         }
         self.y += 7.0;
+        if is_lead {
+            // Request and response below short evidence are on its page.
+            self.held = Some(HeldHeadings {
+                mark,
+                top,
+                bookmarks: above.map(|held| held.bookmarks).unwrap_or_default(),
+                has_facts: true,
+                has_table: true,
+            });
+        }
         Ok(())
     }
 

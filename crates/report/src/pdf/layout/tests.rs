@@ -3,6 +3,7 @@
 use super::prose::FEW_VERBATIM;
 use super::sizes::{BOTTOM, VERBATIM};
 use super::*;
+use crate::flow::TableBlock;
 
 #[test]
 fn short_evidence_is_whole_and_no_few_lines_of_a_longer_one_are_alone() {
@@ -49,6 +50,64 @@ fn short_list_is_whole_with_the_heading_above_it() {
     let texts = layout.marks.iter().filter(is_text).count();
     let page = layout.found.pages;
     assert_eq!((page, texts), (1, 7), "a heading and three items");
+}
+
+#[test]
+fn paragraph_moves_with_the_list_below_it() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    layout.y = BOTTOM - 50.0;
+    let blocks = crate::markdown::blocks("We follow PTES:\n\n1. Discovery\n2. Tests\n3. Rating");
+    layout.block(&Block::Rich(&blocks)).unwrap();
+    let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+    let texts = layout.marks.iter().filter(is_text).count();
+    let page = layout.found.pages;
+    assert_eq!((page, texts), (1, 7), "a paragraph and three items");
+}
+
+#[test]
+fn short_evidence_moves_with_the_request_below_it() {
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let headers = ["URL".to_owned()];
+    let rows = [vec!["https://a.test/".to_owned()]];
+    let table = |is_verbatim| TableBlock {
+        headers: &headers,
+        rows: &rows,
+        risk_column: 0,
+        risks: &[],
+        widths: &[100.0],
+        is_verbatim,
+    };
+    let text = vec!["HTTP/1.1 200 OK"; 10].join("\n");
+    // Evidence with its header row is on the page of the request; other tables are not.
+    for (is_verbatim, expected) in [(true, 12), (false, 10)] {
+        let mut fonts = Fonts::new().unwrap();
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        layout.y = BOTTOM - 60.0;
+        layout.block(&Block::Table(table(is_verbatim))).unwrap();
+        assert_eq!(layout.found.pages, 0, "there is room for the table");
+        layout.block(&Block::Verbatim(&text)).unwrap();
+        let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+        let texts = layout.marks.iter().filter(is_text).count();
+        assert_eq!((layout.found.pages, texts), (1, expected));
+    }
+}
+
+#[test]
+fn footer_that_is_too_long_lacks_its_last_parts() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let title = "Penetration test of the web shop and mail of Nordlicht Handels GmbH & Co. KG";
+    let footer = format!("Strictly confidential · {title} · 2026-11-30");
+    let mut layout = PageLayout::new(&mut fonts, None, &known, (footer.as_str(), &words));
+    let line = layout.footer_line().unwrap();
+    let shown: String = line
+        .pieces
+        .iter()
+        .map(|piece| " ".repeat(piece.spaces) + &piece.word.text)
+        .collect();
+    assert_eq!(shown, format!("Strictly confidential · {title}"));
 }
 
 #[test]
