@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::captures::CAPTURE_BYTES;
 use super::sql::{Statement, per_engine, sql};
 use super::{DatabaseError, Durability, Store, StoreResult, WriteTransaction, nodes};
 use scandeck_wire::contract::{TargetId, WorkspaceId};
@@ -187,12 +188,26 @@ impl Store {
             .map(drop)
     }
 
-    /// Deletes the captures of a logger up to an id.
+    /// Deletes the captures of a logger up to an id. Each batch changes the counters of the logger
+    /// too, so they count the rest after an interruption.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
         let rows = "logger_id = $1 AND id <= $2";
-        self.delete_in_batches("captures", rows, &[logger, last])
-            .await
-            .map(drop)
+        if !self.has_rows("captures", rows, &[logger, last]).await? {
+            return Ok(());
+        }
+        let batch = format!("FROM captures WHERE {rows} ORDER BY id LIMIT $3");
+        let uncount = sql(format!(
+            "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
+             FROM (SELECT count(*) AS requests, coalesce(sum(size), 0) AS bytes
+                FROM (SELECT {CAPTURE_BYTES} AS size {batch}) AS batch) AS deleted
+             WHERE loggers.id = $1"
+        ));
+        let delete = per_engine(
+            format!("DELETE FROM captures WHERE id IN (SELECT id {batch})"),
+            format!("DELETE FROM captures WHERE id = ANY(ARRAY(SELECT id {batch}))"),
+        );
+        let statements = [uncount, delete].map(|statement| statement.bind(logger).bind(last));
+        self.run_in_batches(&statements, 1).await.map(drop)
     }
 
     /// Deletes the parts of reports that meet a condition.
