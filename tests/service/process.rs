@@ -455,7 +455,8 @@ fn changes_of_keys_and_backups_name_the_directory() {
         ),
         (
             vec!["revoke", "pc1"],
-            "other workers of office take its scans over".to_owned(),
+            "other workers of office take its scans over, which end after 30 s without one"
+                .to_owned(),
         ),
     ] {
         let ended = program("keys", &dir).args(arguments).output().unwrap();

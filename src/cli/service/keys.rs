@@ -130,7 +130,7 @@ async fn revoke(directory: &DataDirArg, name: &str) -> anyhow::Result<()> {
     note!("key `{name}` in {} revoked", dir.path().display());
     if let Some(place) = key.and_then(|key| key.place) {
         note!(
-            "a worker with this key stops within two seconds; other workers of {place} take its scans over"
+            "a worker with this key stops within two seconds; other workers of {place} take its scans over, which end after 30 s without one"
         );
     }
     Ok(())

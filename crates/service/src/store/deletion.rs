@@ -15,15 +15,17 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::captures::CAPTURE_BYTES;
 use super::sql::{Statement, per_engine, sql};
 use super::{DatabaseError, Durability, Store, StoreResult, WriteTransaction, nodes};
 use scandeck_wire::contract::{TargetId, WorkspaceId};
 
 /// Rows of the first transaction.
 const FIRST_ROWS: i64 = 8;
-/// Fewest rows of shared decisions and payloads in a transaction: they are small, and on a machine
-/// without free processors even one row takes longer than a batch should.
-const FEWEST_SHARED: i64 = 32;
+/// Fewest rows of results, shared decisions and payloads in a transaction: they are small. On a
+/// machine without free processors even one row takes longer than a batch should; so does each
+/// search for rows behind hundreds of scans whose results are deleted already.
+const FEWEST_SMALL: i64 = 32;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
 /// How long a transaction of a file should take, because captures wait for it.
@@ -187,12 +189,26 @@ impl Store {
             .map(drop)
     }
 
-    /// Deletes the captures of a logger up to an id.
+    /// Deletes the captures of a logger up to an id. Each batch changes the counters of the logger
+    /// too, so they count the rest after an interruption.
     pub(super) async fn delete_captures_until(&self, logger: i64, last: i64) -> StoreResult<()> {
         let rows = "logger_id = $1 AND id <= $2";
-        self.delete_in_batches("captures", rows, &[logger, last])
-            .await
-            .map(drop)
+        if !self.has_rows("captures", rows, &[logger, last]).await? {
+            return Ok(());
+        }
+        let batch = format!("FROM captures WHERE {rows} ORDER BY id LIMIT $3");
+        let uncount = sql(format!(
+            "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
+             FROM (SELECT count(*) AS requests, coalesce(sum(size), 0) AS bytes
+                FROM (SELECT {CAPTURE_BYTES} AS size {batch}) AS batch) AS deleted
+             WHERE loggers.id = $1"
+        ));
+        let delete = per_engine(
+            format!("DELETE FROM captures WHERE id IN (SELECT id {batch})"),
+            format!("DELETE FROM captures WHERE id = ANY(ARRAY(SELECT id {batch}))"),
+        );
+        let statements = [uncount, delete].map(|statement| statement.bind(logger).bind(last));
+        self.run_in_batches(&statements, 1).await.map(drop)
     }
 
     /// Deletes the parts of reports that meet a condition.
@@ -323,7 +339,7 @@ impl Store {
 /// The fewest rows of a transaction that deletes rows of this table.
 fn fewest_rows(table: &str) -> i64 {
     match table {
-        "shared_events" | "shared_payloads" => FEWEST_SHARED,
+        "findings" | "tests" | "raw_lines" | "shared_events" | "shared_payloads" => FEWEST_SMALL,
         _ => 1,
     }
 }
@@ -390,9 +406,17 @@ mod tests {
         let starved = Duration::from_millis(300);
         assert_eq!(
             next_rows(64, starved, FILE_TIME, fewest_rows("shared_events")),
-            FEWEST_SHARED,
+            FEWEST_SMALL,
             "a purge ends on a machine without free processors"
         );
+        for table in ["findings", "tests", "raw_lines"] {
+            let searched = Duration::from_millis(40);
+            assert_eq!(
+                next_rows(FEWEST_SMALL, searched, SERVER_TIME, fewest_rows(table)),
+                FEWEST_SMALL,
+                "a search behind deleted rows takes as long for one row"
+            );
+        }
     }
 
     #[tokio::test]
@@ -412,7 +436,7 @@ mod tests {
         assert_eq!(sync, 2, "the next write is synced (FULL)");
         assert!(
             store.commits() - before > 4,
-            "at most {MOST_ROWS} rows, and {FIRST_ROWS} in the first batch"
+            "at most {MOST_ROWS} rows, and {FEWEST_SMALL} in the first batch"
         );
         assert_eq!(
             raw_lines(&store).await,

@@ -162,7 +162,20 @@ impl Store {
 mod tests {
     use super::*;
     use crate::store::captures::{LoggerQuota, NewCapture};
-    use crate::store::testing::{open, open_sqlite};
+    use crate::store::testing::{add_logger, assert_captures, open, open_sqlite, record_at};
+
+    #[tokio::test]
+    async fn interrupted_clearing_counts_the_captures_that_are_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let logger = add_logger(&store, "a").await;
+        record_at(&store, logger, &["2026-11-30T12:00:00Z"; 20]).await;
+        store.deletions.interrupt();
+        let interrupted = store.clear_logger(logger).await;
+        assert!(interrupted.is_err(), "after its first batch");
+        let left: Vec<i64> = (9..=20).collect();
+        assert_captures(&store, logger, &left).await;
+    }
 
     #[tokio::test]
     async fn token_is_found_in_any_case_by_its_index() {

@@ -21,6 +21,10 @@ pub const SHORT: Duration = Duration::from_secs(5);
 /// Most bytes of an answer: a scan may have a wordlist.
 const MOST_ANSWER: usize = 64 << 20;
 
+/// What the service says about a missing header helps no worker: it always sends one.
+const UNKNOWN_KEY: &str = "it does not know the key, which is wrong or was revoked; `scandeck keys add NAME --role worker --place PLACE` \
+    on its machine prints another one";
+
 /// Why a request had no success.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -98,6 +102,7 @@ impl ServiceConnection {
                 serde_json::from_slice(&body).map(Some).map_err(foreign)
             }
             StatusCode::CONFLICT => Err(CallError::Lost),
+            StatusCode::UNAUTHORIZED => Err(CallError::Refused(UNKNOWN_KEY.to_owned())),
             status @ (StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS) => {
                 Err(responded(status))
             }
@@ -200,6 +205,16 @@ mod tests {
         let service = other_program(moved, Vec::new()).await;
         let answer = service.call::<BeatAnswer>("beat", &(), PATIENCE).await;
         assert!(matches!(answer, Err(CallError::Refused(why)) if why.contains("redirects")));
+    }
+
+    #[tokio::test]
+    async fn unknown_key_is_called_wrong_or_revoked() {
+        let unknown = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\n{}";
+        let service = other_program(unknown, Vec::new()).await;
+        let answer = service.call::<BeatAnswer>("beat", &(), PATIENCE).await;
+        let error = answer.unwrap_err().to_string();
+        assert!(error.contains("wrong or was revoked"), "{error}");
+        assert!(error.contains("--role worker --place PLACE"), "{error}");
     }
 
     #[test]

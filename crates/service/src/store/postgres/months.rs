@@ -215,7 +215,8 @@ impl MonthDrop {
     }
 
     /// A logger that was cleared since its captures were counted has none left in the month, and
-    /// counters without them. One that is being cleared is counted again at the end.
+    /// counters without them. One that is being cleared is counted again at the end; until then some
+    /// may be subtracted twice.
     async fn subtract(&mut self) -> StoreResult<()> {
         let counts = || self.counts.values();
         let loggers: Vec<i64> = self.counts.keys().copied().collect();
@@ -223,7 +224,8 @@ impl MonthDrop {
         let bytes: Vec<i64> = counts().map(|count| count.bytes).collect();
         let table = self.month.table();
         sql(format!(
-            "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
+            "UPDATE loggers SET num_requests = greatest(num_requests - requests, 0),
+                body_bytes = greatest(body_bytes - bytes, 0)
              FROM unnest($1, $2, $3) AS dropped (logger, requests, bytes)
              WHERE loggers.id = logger
                 AND (SELECT min(id) FROM {table} WHERE logger_id = loggers.id) IS NOT NULL"
