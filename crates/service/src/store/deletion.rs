@@ -26,6 +26,9 @@ const FIRST_ROWS: i64 = 8;
 /// machine without free processors even one row takes longer than a batch should; so does each
 /// search for rows behind hundreds of scans whose results are deleted already.
 const FEWEST_SMALL: i64 = 32;
+/// Scans whose results are deleted before those of the next ones: a batch searches for its rows in
+/// all of them, also in those that have none left.
+const SCANS_OF_BATCHES: usize = 50;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
 /// How long a transaction of a file should take, because captures wait for it.
@@ -169,10 +172,19 @@ impl Store {
         scans: &'static str,
         parameter: i64,
     ) -> StoreResult<()> {
+        let ended: Vec<i64> = sql(format!(
+            "SELECT id FROM scans WHERE id IN ({scans})
+                AND id NOT IN (SELECT scan_id FROM jobs) ORDER BY id"
+        ))
+        .bind(parameter)
+        .all(self.read())
+        .await?;
         for table in ["findings", "tests", "raw_lines"] {
-            let rows =
-                format!("scan_id IN ({scans}) AND scan_id NOT IN (SELECT scan_id FROM jobs)");
-            self.delete_in_batches(table, &rows, &[parameter]).await?;
+            for some in ended.chunks(SCANS_OF_BATCHES) {
+                let numbers: Vec<String> = (1..=some.len()).map(|at| format!("${at}")).collect();
+                let rows = format!("scan_id IN ({})", numbers.join(", "));
+                self.delete_in_batches(table, &rows, some).await?;
+            }
         }
         Ok(())
     }
