@@ -79,7 +79,7 @@ fn short_evidence_moves_with_the_request_below_it() {
         widths: &[100.0],
         is_verbatim,
     };
-    let text = vec!["HTTP/1.1 200 OK"; 10].join("\n");
+    let text = ["HTTP/1.1 200 OK"; 10].join("\n");
     // Evidence with its header row is on the page of the request; other tables are not.
     for (is_verbatim, expected) in [(true, 12), (false, 10)] {
         let mut fonts = Fonts::new().unwrap();
