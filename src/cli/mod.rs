@@ -20,6 +20,7 @@ pub mod import;
 mod input;
 pub mod keys;
 pub mod man;
+mod progress;
 #[cfg_attr(not(feature = "service"), path = "no_service.rs")]
 pub mod service;
 mod value;

@@ -29,7 +29,7 @@ pub fn print(bytes: &[u8]) -> anyhow::Result<()> {
 /// columns; a file or a pipe gets them as they are.
 ///
 /// # Errors
-/// Those of [`print`].
+/// Those of [`print()`].
 pub fn print_lines(lines: &str, hang: usize) -> anyhow::Result<()> {
     match columns() {
         Some(columns) => print(laid_out(lines, hang, columns).as_bytes()),

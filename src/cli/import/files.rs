@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use crate::cli::dashboard::headless::import::ShownReading;
+use super::reading::ShownReading;
 use crate::cli::error::CliError;
 use scandeck_import::{FilePreview, ImportLimits};
 use scandeck_wire::input_files::open_regular;

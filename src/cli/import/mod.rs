@@ -6,6 +6,7 @@
 //! ```
 
 pub mod files;
+pub mod reading;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

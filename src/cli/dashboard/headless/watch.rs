@@ -2,11 +2,11 @@
 //! code.
 
 use std::collections::HashMap;
-use std::io::{IsTerminal, Write, stderr};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use super::{HeadlessSession, exit};
+use crate::cli::progress::ProgressLine;
 use scandeck_wire::contract::{Scan, ScanId, ScanStatus, Tool};
 use scandeck_wire::text;
 
@@ -64,7 +64,7 @@ pub async fn until_ended(session: &HeadlessSession, ids: &[ScanId]) -> anyhow::R
             line.clear();
             return Ok(scans);
         }
-        line.show(&scans);
+        show(&mut line, &scans);
         pause(&mut delays).await;
     }
 }
@@ -116,51 +116,22 @@ pub fn found(scan: &Scan) -> String {
     counts.join(", ")
 }
 
-/// A line that overwrites itself, on a terminal only.
-#[derive(Debug, Default)]
-pub(super) struct ProgressLine {
-    is_shown: bool,
-}
-
-impl ProgressLine {
-    fn show(&mut self, scans: &[Scan]) {
-        let parts: Vec<String> = scans
-            .iter()
-            .filter(|scan| !scan.has_ended())
-            .map(|scan| {
-                format!(
-                    "scan {} {} {}%{}",
-                    scan.id,
-                    bar(scan.progress),
-                    scan.progress,
-                    counts(scan)
-                )
-            })
-            .collect();
-        self.write(&parts.join("  "));
-    }
-
-    pub(super) fn write(&mut self, line: &str) {
-        if !stderr().is_terminal() {
-            return;
-        }
-        let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-        self.clear();
-        let mut out = stderr();
-        let _ = write!(
-            out,
-            "{}",
-            text::start(&text::clean(line), columns.saturating_sub(1))
-        );
-        let _ = out.flush();
-        self.is_shown = true;
-    }
-
-    pub(super) fn clear(&mut self) {
-        if std::mem::take(&mut self.is_shown) {
-            let _ = write!(stderr(), "\r\x1b[K");
-        }
-    }
+/// Shows the scans that have not ended.
+fn show(line: &mut ProgressLine, scans: &[Scan]) {
+    let parts: Vec<String> = scans
+        .iter()
+        .filter(|scan| !scan.has_ended())
+        .map(|scan| {
+            format!(
+                "scan {} {} {}%{}",
+                scan.id,
+                bar(scan.progress),
+                scan.progress,
+                counts(scan)
+            )
+        })
+        .collect();
+    line.write(&parts.join("  "));
 }
 
 /// A bar of ten columns.

@@ -10,7 +10,6 @@
 //! that no file in an unknown format is sent.
 
 mod changes;
-mod reading;
 mod stored_file;
 mod to_service;
 
@@ -18,16 +17,15 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
 
 use super::findings::table;
-use super::watch::ProgressLine;
 use super::{HeadlessSession, ServiceArgs, exit, gate};
 use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json};
-pub use reading::ShownReading;
+use crate::cli::progress::{PROGRESS, ProgressLine};
 use scandeck_client::{Client, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
@@ -39,9 +37,6 @@ use stored_file::StoredFile;
 
 /// The remedy where a service has no imports.
 const OTHER_WAYS: &str = "--to-service sends only the findings; with --local, the service on this machine stores the file";
-
-/// How often a terminal shows how far a file is.
-const PROGRESS: Duration = Duration::from_secs(1);
 
 /// What a terminal shows until an import has ended.
 const IN_SERVICE: &str = "the service imports the file";

@@ -18,8 +18,8 @@ use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use super::super::HeadlessSession;
-use super::ShownReading;
 use crate::cli::error::CliError;
+use crate::cli::import::reading::ShownReading;
 use crate::cli::import::{ImportArgs, files, print_json, print_previews};
 use scandeck_client::{Client, ErrorKind};
 use scandeck_import::{CvssRating, EntryEvidence, FilePreview, ImportEntry, ImportLimits};

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Instant;
 
-use super::super::watch::ProgressLine;
-use super::PROGRESS;
+use crate::cli::progress::{PROGRESS, ProgressLine};
 
 /// A file that shows every second how much of it was read.
 pub struct ShownReading<'a> {
