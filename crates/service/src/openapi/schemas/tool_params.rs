@@ -61,7 +61,7 @@ fn params(name: &'static str, tools: &[Tool], fields: Value, example: Value) -> 
     let notes = tools.iter().filter_map(|&tool| note(tool));
     let description = notes.fold(
         format!("Parameters of {}.", names.join(", ")),
-        |text, note| format!("{text} {note}"),
+        |whole, fact| format!("{whole} {fact}"),
     );
     let schema = with(request(&[], fields), json!({"description": description}));
     Schema {
