@@ -82,12 +82,13 @@ pub async fn open_on_full_disk<O: Opening>(directory: &Path) -> Option<O> {
 async fn open_read_only<O: Opening>(directory: &Path, on_full_disk: bool) -> Result<O, StoreError> {
     let (mut file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
     file.on_full_disk = on_full_disk;
-    let why = match on_full_disk {
-        true => "is on a full disk",
-        false => "is read-only",
-    };
     let (path, contents) = (file.path.display(), O::KIND.contents);
-    notes.push(format!("{path} {why}: new {contents} are not saved"));
+    notes.push(match on_full_disk {
+        true => {
+            format!("{path} is on a full disk: new {contents} cannot be saved until it has space")
+        }
+        false => format!("{path} is read-only: new {contents} are not saved"),
+    });
     O::read(file, notes).await
 }
 

@@ -500,7 +500,8 @@ async fn file_on_full_disk_is_opened_for_reading() {
     assert_eq!(opened.events, events);
     assert!(!opened.store.is_writable());
     assert!(
-        opened.notes[0].ends_with("is on a full disk: new decisions are not saved"),
+        opened.notes[0]
+            .ends_with("is on a full disk: new decisions cannot be saved until it has space"),
         "{:?}",
         opened.notes
     );
