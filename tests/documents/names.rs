@@ -13,6 +13,7 @@ use std::path::Path;
 use regex::Regex;
 
 use super::{documents, package, read};
+use scandeck::service::engine::tools::offered;
 
 /// Words of other programs, of environment variables and of examples.
 const FOREIGN: &[&str] = &[
@@ -124,6 +125,16 @@ impl Words {
 fn names_in_comments_and_documents_exist() {
     let missing = Words::read().missing();
     assert!(missing.is_empty(), "no such name:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn service_page_has_each_tool_by_its_full_name() {
+    let page = read("docs/service.md");
+    for offered_tool in offered() {
+        let tool = offered_tool.tool;
+        let row = format!("\n| {} | {} | ", tool.full_name(), tool.0);
+        assert!(page.contains(&row), "docs/service.md lacks `{row}`");
+    }
 }
 
 #[test]

@@ -55,8 +55,8 @@ fn add_to_scope(dir: &Path, words: &[&str]) {
     assert!(added.status.success(), "{added:?}");
     let printed = String::from_utf8_lossy(&added.stderr);
     let is_active = words.contains(&"--active");
-    let permits = printed.contains("which send attacks, permitted");
-    assert_eq!(permits, is_active, "{printed}");
+    let allows = printed.contains("which send attacks, allowed");
+    assert_eq!(allows, is_active, "{printed}");
 }
 
 /// The scan once it has this status.

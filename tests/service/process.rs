@@ -432,6 +432,24 @@ fn detached_service_has_own_session_and_is_stoppable() {
     );
 }
 
+#[tokio::test]
+async fn status_of_a_service_that_is_not_ready_is_exit_code_5() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = DataDir::open(temp.path()).unwrap();
+    // A service holds the lock before it writes its addresses.
+    let lock = dir.lock().await.unwrap();
+    assert!(lock.is_some());
+    let status = program("status", temp.path()).output().unwrap();
+    assert_eq!(status.status.code(), Some(5), "{status:?}");
+    assert!(
+        status.stdout.is_empty() && printed(&status).contains("starting or stopping"),
+        "{status:?}"
+    );
+    drop(lock);
+    let status = program("status", temp.path()).output().unwrap();
+    assert_eq!(status.status.code(), Some(1), "{status:?}");
+}
+
 #[test]
 fn changes_of_keys_and_backups_name_the_directory() {
     let temp = tempfile::tempdir().unwrap();

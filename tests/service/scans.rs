@@ -380,7 +380,7 @@ async fn invalid_scan_request_names_field() {
         (
             with(json!({"authentication": {"cookies": "a=b"}})),
             400,
-            "website scanner (tool_id 170)",
+            "the Website Scanner (170)",
         ),
         (
             with(json!({"login": {"authentication": {"cookies": "a=b"}}})),

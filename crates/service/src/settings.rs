@@ -76,8 +76,8 @@ pub struct Settings {
     pub allow_targets: Vec<String>,
     /// Whether RFC 1918 and unique local addresses are in scope.
     pub allow_private: bool,
-    /// Whether active tools, which send attacks, may run against targets whose scope entry permits
-    /// them.
+    /// Whether active tools, which send attacks, may run against targets whose scope entry has
+    /// `active`.
     pub allow_active: bool,
     pub rate_limit: RateLimit,
     /// Largest number of targets; further ones are refused with 403.

@@ -36,7 +36,8 @@ pub enum ServiceCommand {
     Serve(Box<serve::ServeArgs>),
     /// Run the scans of a place for a service elsewhere, in the foreground
     Worker(Box<worker::WorkerArgs>),
-    /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs
+    /// Show whether a local service runs, its addresses and its scans; exit code 1 if none runs, 5
+    /// while it starts or stops
     #[command(after_help = "Example:\n  scandeck status")]
     Status(DataDirArg),
     /// Stop the local service; its scans restart at the next start; exit code 0 even if no service

@@ -71,7 +71,7 @@ pub struct ServeArgs {
     /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// Allow active tools, which send attacks, against targets whose scope entry is active
+    /// Allow active tools, which send attacks, against targets whose scope entry has `active`
     #[arg(long)]
     allow_active: bool,
     /// GET requests per minute of each key, `hosted` (250) or `off`; half for POST, PUT and DELETE,

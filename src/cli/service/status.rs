@@ -11,6 +11,10 @@ use scandeck_wire::text::{clean, plural};
 /// Columns of a label.
 const LABEL: usize = 11;
 
+/// Exit code while a service starts or stops: it has no address yet, and another one cannot start.
+/// Lower codes have other meanings in other commands.
+const NOT_READY: u8 = 5;
+
 /// Prints the state of the service.
 ///
 /// # Errors
@@ -27,13 +31,15 @@ pub async fn run(directory: DataDirArg) -> anyhow::Result<ExitCode> {
     let Some(dir) = directory.existing()? else {
         return not_running();
     };
-    let text = match dir.holder()? {
+    let info = match dir.holder()? {
         Holder::Nobody => return not_running(),
-        Holder::Running(None) => "the service is starting or stopping\n".to_owned(),
-        Holder::Running(Some(info)) => {
-            summary(&dir, &info, &activity(&dir, info.logger_days).await?)
+        Holder::Running(None) => {
+            note!("the service is starting or stopping; try again in a moment");
+            return Ok(ExitCode::from(NOT_READY));
         }
+        Holder::Running(Some(info)) => info,
     };
+    let text = summary(&dir, &info, &activity(&dir, info.logger_days).await?);
     stdio::print_lines(&text, LABEL)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -134,7 +134,7 @@ fn lines(one: &OfferedTool, probed: &[ProbedGuest]) -> String {
     let activity = activity_of(one.tool);
     let permission = (activity != GuestActivity::ReadOnly).then(|| {
         format!(
-            "{}: needs `serve --allow-active`, and a scope entry with `active`",
+            "{}: needs `serve --allow-active`, and `scope add TARGET --active`",
             activity.words()
         )
     });

@@ -38,7 +38,7 @@ pub struct WorkerArgs {
     /// Allow scans of private and link-local addresses
     #[arg(long)]
     allow_private: bool,
-    /// Allow active tools, which send attacks, against targets whose scope entry is active
+    /// Allow active tools, which send attacks, against targets whose scope entry has `active`
     #[arg(long)]
     allow_active: bool,
     /// Maximum number of concurrent scans

@@ -59,7 +59,7 @@ pub struct Flags {
     /// Turn off every action that changes the service, and new payloads
     #[arg(long)]
     pub read_only: bool,
-    /// Allow proofs of requests that may carry a payload, to targets whose scope entry is active
+    /// Allow proofs of requests that may carry a payload, to targets whose scope entry has `active`
     #[arg(long)]
     pub allow_active: bool,
     /// Allow plain http to other machines; sends the key in clear text

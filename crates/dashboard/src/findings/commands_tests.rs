@@ -55,6 +55,25 @@ fn verdict_command_decides_chosen_findings_with_details() {
 }
 
 #[test]
+fn me_in_a_query_is_the_own_name() {
+    let mut app = app();
+    let assigned = app.selected(Pane::Findings).unwrap();
+    run(&mut app, "assign me");
+    app.keys("/ ctrl-u 'assignee:me' enter");
+    assert_eq!(app.model.lists.findings.filter, "assignee:ann@box");
+    assert_eq!(app.shown(Pane::Findings), [assigned]);
+    run(&mut app, "findings -by:me");
+    assert_eq!(app.model.lists.findings.filter, "-by:ann@box");
+    app.model.findings.triage.writer = None;
+    app.keys("/ ctrl-u 'assignee:me' enter");
+    assert!(
+        app.notices().contains("queries do not know who you are"),
+        "{}",
+        app.notices()
+    );
+}
+
+#[test]
 fn assign_and_due_change_the_marked_findings_and_undo_restores_them() {
     let mut app = app();
     app.keys("space space");

@@ -6,7 +6,7 @@ use crate::palette::{Args, ArgumentValue, bulk_payloads, details, trimmed};
 use jiff::civil::Date;
 use scandeck_domain::oob::Token;
 use scandeck_domain::query::error::{did_you_mean, nearest};
-use scandeck_domain::query::{Query, QueryKind, SortKey};
+use scandeck_domain::query::{Query, QueryKind, SortKey, with_own_name};
 use scandeck_domain::table::{Item, Table};
 use scandeck_domain::triage::{Baseline, DraftValue, IssueId, Verdict};
 use scandeck_wire::contract::{FindingId, ScanId, Shared};
@@ -318,9 +318,9 @@ fn read_one(
     let focused = model.navigation.focus.pane.kind();
     let data = &model.data;
     match shape {
-        ArgumentShape::Query(kind) => query(kind, typed, &place),
-        ArgumentShape::Findings => query(QueryKind::Findings, typed, &place),
-        ArgumentShape::Here => query(focused, typed, &place),
+        ArgumentShape::Query(kind) => query(model, kind, typed, &place),
+        ArgumentShape::Findings => query(model, QueryKind::Findings, typed, &place),
+        ArgumentShape::Here => query(model, focused, typed, &place),
         ArgumentShape::Details => {
             let verdict = before.choice().and_then(Verdict::named);
             details::read(verdict, text, place, model.today())
@@ -354,7 +354,7 @@ fn read_one(
         ArgumentShape::Payload => payload(model, typed, place).map(ArgumentValue::Payload),
         ArgumentShape::PayloadBook => match bulk_payloads::read(typed, &place) {
             Some(many) => many.map(ArgumentValue::BulkPayloads),
-            None => query(QueryKind::Payloads, typed, &place),
+            None => query(model, QueryKind::Payloads, typed, &place),
         },
         ArgumentShape::Baseline => baseline(model, typed, place).map(ArgumentValue::Baseline),
         ArgumentShape::Assignee => assignee(model, typed, place).map(ArgumentValue::Assignee),
@@ -424,9 +424,16 @@ fn scan(model: &Model, typed: &str, place: Range<usize>) -> Result<ArgumentValue
         .ok_or_else(|| Fault::new(place, format!("scan `{typed}` not found in this workspace")))
 }
 
-fn query(kind: QueryKind, typed: &str, place: &Range<usize>) -> Result<ArgumentValue, Fault> {
-    Query::parse(typed, kind)
-        .map(|_| ArgumentValue::Query(typed.to_owned()))
+/// A query, in which the own name replaces `me`.
+fn query(
+    model: &Model,
+    kind: QueryKind,
+    typed: &str,
+    place: &Range<usize>,
+) -> Result<ArgumentValue, Fault> {
+    let own_name = model.own_name();
+    Query::parse_as(typed, kind, &own_name)
+        .map(|_| ArgumentValue::Query(with_own_name(typed, kind, &own_name)))
         .map_err(|fault| moved(fault, place.start))
 }
 

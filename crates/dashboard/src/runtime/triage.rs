@@ -194,9 +194,9 @@ async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), Store
     }
 }
 
-/// Opens the store and reports its decisions; the number is that of this dashboard. While the disk
-/// is full or the directory is not writable, it is tried again. None when the store cannot be used,
-/// or the dashboard ends before.
+/// Opens the store and reports its decisions; the number is that of this dashboard. On a full disk
+/// they are only read. While they cannot be read either, or the directory is not writable, it is
+/// tried again. None when the store cannot be used, or the dashboard ends before.
 async fn open(
     memory: &Memory,
     requests: &mut UnboundedReceiver<DecisionRequest>,
@@ -238,7 +238,7 @@ async fn read(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
         mut store,
         events,
         notes,
-    } = Store::open(&memory.directory).await?;
+    } = Store::open_for_reading(&memory.directory).await?;
     let settings = store.settings().await?;
     let seen = store.seen().await?.into_iter().collect();
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await;

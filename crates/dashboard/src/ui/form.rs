@@ -1,7 +1,7 @@
 //! Forms: a line per field with its label left and its value right; an error follows below.
 //!
 //! ```text
-//!   ▌ Tool          Website Scanner ‹170›
+//!   ▌ Tool          Website Scanner (170)
 //!     Time limit    240                                      1 to 1440 minutes
 //!                   ✗ max_scan_time: must be at most 1440
 //!              [ Start 58 scans ]     ctrl-o from anywhere

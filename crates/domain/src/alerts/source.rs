@@ -328,7 +328,7 @@ impl AlertSource<'_> {
     fn scan_event(&self, kind: AlertKind, scan: &Scan) -> AlertEvent {
         let target = self.lists.target_name(scan.target_id);
         let target = target.map(ToString::to_string).unwrap_or_default();
-        let tool = tool_name(scan.tool_id);
+        let tool = Tool(scan.tool_id).full_name();
         let risks = scan.result_summary.by_risk().into_iter().zip(Risk::DOWN);
         let counts: Vec<String> = risks
             .filter_map(|(count, risk)| Some((count.filter(|count| *count > 0)?, risk)))
@@ -405,12 +405,6 @@ fn regression(issue: &Issue, assessment: &Assessment) -> Option<Occasion> {
 
 fn scan_key(kind: AlertKind, scan: &Scan) -> String {
     format!("{kind}:{}:{}", scan.id, stamp(scan.end_time))
-}
-
-fn tool_name(id: i64) -> String {
-    let tool = Tool(id);
-    let name = tool.name().map(str::to_owned);
-    name.unwrap_or_else(|| tool.to_string())
 }
 
 /// `new critical finding`, and whether it is known to be exploited.

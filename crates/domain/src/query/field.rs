@@ -109,7 +109,7 @@ impl FieldSpec {
     }
 }
 
-/// The user in commands such as `assign me`. A query has no user.
+/// The user, in queries and in commands such as `assign me`.
 pub const ME: &str = "me";
 
 impl Field {

@@ -24,6 +24,7 @@ pub mod field;
 pub mod flag;
 pub mod lex;
 pub mod order;
+pub mod own_name;
 pub mod parse;
 pub mod source;
 #[cfg(test)]
@@ -35,6 +36,7 @@ pub use complete::Completion;
 pub use explain::ClauseEffect;
 pub use field::{FIELDS, ValueKind};
 pub use order::SortKey;
+pub use own_name::with_own_name;
 
 use std::fmt;
 
@@ -91,7 +93,15 @@ impl Query {
     /// # Errors
     /// With position, reason and often a hint.
     pub fn parse(text: &str, kind: QueryKind) -> Result<Self, ParseError> {
-        parse::parse(text, kind).map(|root| Self { kind, root })
+        Self::parse_as(text, kind, "")
+    }
+
+    /// Parses a query of the user with this name: `me` means this person.
+    ///
+    /// # Errors
+    /// As for [`parse`](Self::parse); without a name also for `me`.
+    pub fn parse_as(text: &str, kind: QueryKind, own_name: &str) -> Result<Self, ParseError> {
+        parse::parse(text, kind, own_name).map(|root| Self { kind, root })
     }
 
     /// The query that matches every row.

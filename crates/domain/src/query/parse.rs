@@ -12,6 +12,7 @@ use super::error::{did_you_mean, nearest};
 use super::expr::Number;
 use super::field::{ME, ValueKind};
 use super::lex::{Compare, LexToken, Placed, Word, is_keyword, lex};
+use super::own_name::put_own_name;
 use super::value::{Expression, When, span};
 use super::{Clause, ClauseTest, Expr, Field, Flag, ParseError, QueryKind, flag};
 use scandeck_wire::contract::Risk;
@@ -21,18 +22,19 @@ pub const LONGEST: usize = 4_096;
 /// Maximum nesting depth of parentheses and negations.
 pub const DEEPEST: usize = 40;
 
-/// Parses a query.
+/// Parses a query of the user with this name.
 ///
 /// # Errors
 /// The first error.
-pub fn parse(text: &str, kind: QueryKind) -> Result<Expr, ParseError> {
+pub fn parse(text: &str, kind: QueryKind, own_name: &str) -> Result<Expr, ParseError> {
     if text.len() > LONGEST {
         return Err(ParseError::new(
             text.len()..text.len(),
             format!("query is longer than {LONGEST} bytes"),
         ));
     }
-    let tokens = lex(text)?;
+    let mut tokens = lex(text)?;
+    put_own_name(&mut tokens, kind, own_name);
     let mut parser = Parser {
         tokens,
         at: 0,

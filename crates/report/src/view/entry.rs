@@ -1,7 +1,7 @@
 //! A finding for a person: its facts, texts, evidence and decisions. Ids are in the appendix only.
 
 use super::proof::{Proof, ProofLimit, evidence, proof};
-use super::{Fact, Prose, day, fact, line, named, stamp, tool_name};
+use super::{Fact, Prose, day, fact, line, named, stamp};
 use crate::arrange::{CommonTexts, class_of};
 use crate::options::ReportOptions;
 use crate::words::Words;
@@ -215,7 +215,7 @@ fn origin(found: &ReportFinding, words: &Words) -> Fact {
     let at = stamp(found.found_at);
     let value = match is_manual {
         true => words.filled("text.manual", &[&at]),
-        false => words.filled("text.found_by", &[&at, &tool_name(found.tool)]),
+        false => words.filled("text.found_by", &[&at, &found.tool.full_name()]),
     };
     let proven = match found.finding.confirmed {
         true => words.get("text.proven"),

@@ -21,7 +21,7 @@ use super::options::{ChapterKind, EvidenceDetail};
 use super::template::{Placeholders, ReportTemplate};
 use super::words::Words;
 use super::{Document, RenderError, ReportFinding, ReportGroup};
-use scandeck_wire::contract::{Risk, Stamp, Tool};
+use scandeck_wire::contract::{Risk, Stamp};
 use scandeck_wire::text::clean_for_print as clean;
 
 use entry::EntryStyle;
@@ -315,11 +315,6 @@ fn fact(label: &str, value: impl Into<String>) -> Fact {
         value: value.into(),
         ..Fact::default()
     }
-}
-
-/// The full name of a tool; reports have the room.
-fn tool_name(tool: Tool) -> String {
-    tool.name().map_or_else(|| tool.to_string(), str::to_owned)
 }
 
 fn line(given: &str) -> String {

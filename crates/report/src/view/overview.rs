@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::entry::signals;
 use super::recommendation::action_of;
 use super::scope::present;
-use super::{Fact, RiskCounts, SummaryRow, day, fact, line, stamp, tool_name};
+use super::{Fact, RiskCounts, SummaryRow, day, fact, line, stamp};
 use crate::arrange::{Urgency, class_of, place_of};
 use crate::options::ReportVerdict;
 use crate::template::ReportTemplate;
@@ -102,7 +102,7 @@ pub(super) fn cover(document: &Document<'_>, template: &ReportTemplate) -> Vec<F
         facts.push(fact(words.get("fact.scanned"), value));
     }
     if !document.tools.is_empty() {
-        let tools = document.tools.iter().map(|tool| tool_name(*tool));
+        let tools = document.tools.iter().map(|tool| tool.full_name());
         facts.push(fact(words.get("fact.tools"), listed(tools, words)));
     }
     facts.push(Fact {
@@ -397,7 +397,7 @@ pub(super) fn scan(scanned: &ReportScan) -> [String; 8] {
     let ReportScan { scan, target } = scanned;
     [
         scan.id.to_string(),
-        tool_name(Tool(scan.tool_id)),
+        Tool(scan.tool_id).full_name(),
         line(target),
         line(scan.shown_status()),
         stamp(scan.start_time),

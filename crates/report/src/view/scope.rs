@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{RiskCounts, counted, day, line, stamp, tool_name};
+use super::{RiskCounts, counted, day, line, stamp};
 use crate::words::Words;
 use crate::{Document, ReportScan};
 use scandeck_wire::contract::{Scan, Tool};
@@ -99,7 +99,7 @@ fn tested(scans: &[ReportScan]) -> BTreeMap<&str, TestedTarget<'_>> {
     let mut tested = BTreeMap::<&str, TestedTarget<'_>>::new();
     for ReportScan { scan, target } in scans {
         let of_target = tested.entry(target.as_str()).or_default();
-        of_target.tools.insert(tool_name(Tool(scan.tool_id)));
+        of_target.tools.insert(Tool(scan.tool_id).full_name());
         of_target.days.extend(scan.start_time.map(day));
         let latest = of_target.latest.entry(scan.tool_id).or_insert(scan);
         if (scan.start_time, scan.id) > (latest.start_time, latest.id) {
@@ -144,7 +144,7 @@ impl TestedTarget<'_> {
         let has_gap = |scan: &&&Scan| !scan.has_ended() || scan.shown_status() != "finished";
         let gap = |scan: &&Scan| ScopeGap {
             target: target.to_owned(),
-            tool: tool_name(Tool(scan.tool_id)),
+            tool: Tool(scan.tool_id).full_name(),
             at: stamp(scan.start_time),
             cause: cause(scan, words),
         };

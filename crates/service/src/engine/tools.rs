@@ -107,7 +107,8 @@ pub fn target_refusal(tool: Tool, params: &Value, address: &Address) -> Option<S
     }
 }
 
-fn label(tool: Tool) -> String {
+/// The id of a tool with its name, for messages about `tool_id`.
+pub fn label(tool: Tool) -> String {
     match tool.name() {
         Some(name) => format!("{} ({name})", tool.0),
         None => tool.0.to_string(),

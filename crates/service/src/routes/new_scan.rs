@@ -281,8 +281,8 @@ fn read_params(fields: &Fields, tool: Tool) -> RouteResult<Value> {
         // The parameters of this tool have no place for it, which the check of the parameters would
         // not explain.
         return Err(ApiError::bad_request(format!(
-            "`authentication` belongs to `tool_params` of the website scanner (tool_id {}); tool_id {} cannot use it",
-            Tool::WEBSITE.0,
+            "`authentication` belongs to `tool_params` of the {}; tool_id {} cannot use it",
+            Tool::WEBSITE.name_with_id(),
             tool.0
         )));
     }

@@ -250,8 +250,7 @@ fn start_notes(settings: &Settings, sockets: &Sockets, shares: DescriptorShares)
         notes.push("--insecure-http has no effect with --tls-cert".to_owned());
     }
     if settings.allow_active {
-        notes
-            .push("scanners that send attacks may scan targets whose scope entry is active".into());
+        notes.push("active tools may scan targets whose scope entry has `active`".into());
     }
     notes
 }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Tool(pub i64);
 
-/// Ids, full names and short names for lists (`hosted-service.md`, Tools).
+/// Ids, full names, and short names for columns and for scans as nouns (`hosted-service.md`,
+/// Tools). All screens, commands, reports and the API description take the names from here.
 const NAMES: &[(i64, &str, &str)] = &[
     (20, "Subdomain Finder", "Subdomains"),
     (30, "Whois Lookup", "Whois"),
@@ -113,6 +114,19 @@ impl Tool {
         self.row().map(|row| row.1)
     }
 
+    /// The full name; that of an unknown tool has its id: `tool 9`.
+    pub fn full_name(self) -> String {
+        self.name().map_or_else(|| self.to_string(), str::to_owned)
+    }
+
+    /// The full name with the id: `Website Scanner (170)`.
+    pub fn name_with_id(self) -> String {
+        match self.name() {
+            Some(name) => format!("{name} ({})", self.0),
+            None => self.to_string(),
+        }
+    }
+
     /// The short name of a known tool, at most 11 columns.
     pub fn short_name(self) -> Option<&'static str> {
         self.row().map(|row| row.2)
@@ -145,5 +159,32 @@ impl fmt::Display for Tool {
             Some(name) => f.pad(name),
             None => f.pad(&format!("tool {}", self.0)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tools_are_unique_and_short_names_fit_their_column() {
+        let mut names = Vec::new();
+        for (_, full, short) in NAMES.iter().chain(SCANNERS) {
+            assert!(short.len() <= 11, "{short}");
+            names.push(*full);
+        }
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn unknown_tool_is_named_by_its_id() {
+        assert_eq!(Tool::TLS.full_name(), "SSL/TLS Scanner");
+        assert_eq!(Tool::TLS.name_with_id(), "SSL/TLS Scanner (450)");
+        assert_eq!(Tool::TLS.scan(), "TLS scan");
+        assert_eq!(Tool(9).full_name(), "tool 9");
+        assert_eq!(Tool(9).name_with_id(), "tool 9");
     }
 }

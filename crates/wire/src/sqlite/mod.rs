@@ -26,7 +26,7 @@ use crate::input_files::open_regular;
 pub use self::{
     broken::{BrokenFile, move_aside},
     error::{StoreError, UTF8_REMEDY, is_corrupt},
-    opening::{Opening, open, open_for_reading},
+    opening::{Opening, open, open_for_reading, open_on_full_disk},
     shared::{FileKind, OpeningLock, SharedFile, StoredRows, WorkspaceRows, beside, known_schema},
     unsent::{RefusedRows, UnsentRow},
 };

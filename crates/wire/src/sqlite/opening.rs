@@ -45,7 +45,7 @@ pub trait Opening: Sized + Send {
 /// refuses it for another reason than corruption.
 pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result<O, StoreError> {
     let Some(_lock) = OpeningLock::wait(directory, &O::KIND).await? else {
-        return open_read_only(directory, "is read-only").await;
+        return open_read_only(directory, false).await;
     };
     match open_writable(directory, migrations).await {
         Err(StoreError::Broken { path, source }) => {
@@ -55,29 +55,40 @@ pub async fn open<O: Opening>(directory: &Path, migrations: &Migrator) -> Result
     }
 }
 
-/// Opens the file for a reader: on a full disk, where SQLite cannot make the index of the log, as
-/// one that cannot be written.
+/// Opens the file for a reader: on a full disk as [`open_on_full_disk`].
 ///
 /// # Errors
-/// Those of [`open`]; on a full disk also when the file has a log, whose rows would be missing.
+/// Those of [`open`].
 pub async fn open_for_reading<O: Opening>(
     directory: &Path,
     migrations: &Migrator,
 ) -> Result<O, StoreError> {
-    let log = beside(&directory.join(O::KIND.name), "-wal");
-    let has_log = || std::fs::metadata(&log).is_ok_and(|found| found.len() > 0);
     match open(directory, migrations).await {
-        Err(error) if error.is_disk_full() && !has_log() => {
-            open_read_only(directory, "is on a full disk").await
-        }
+        Err(error) if error.is_disk_full() => open_on_full_disk(directory).await.ok_or(error),
         other => other,
     }
 }
 
-async fn open_read_only<O: Opening>(directory: &Path, why: &str) -> Result<O, StoreError> {
-    let (file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
+/// Opens the file as one that cannot be written, because SQLite cannot make the index of the log on
+/// a full disk. None when it cannot be read so, or has a log, whose rows would be missing.
+pub async fn open_on_full_disk<O: Opening>(directory: &Path) -> Option<O> {
+    let log = beside(&directory.join(O::KIND.name), "-wal");
+    if std::fs::metadata(&log).is_ok_and(|found| found.len() > 0) {
+        return None;
+    }
+    open_read_only(directory, true).await.ok()
+}
+
+async fn open_read_only<O: Opening>(directory: &Path, on_full_disk: bool) -> Result<O, StoreError> {
+    let (mut file, mut notes) = SharedFile::open_read_only(directory, &O::KIND).await?;
+    file.on_full_disk = on_full_disk;
     let (path, contents) = (file.path.display(), O::KIND.contents);
-    notes.push(format!("{path} {why}: new {contents} are not saved"));
+    notes.push(match on_full_disk {
+        true => {
+            format!("{path} is on a full disk: new {contents} cannot be saved until it has space")
+        }
+        false => format!("{path} is read-only: new {contents} are not saved"),
+    });
     O::read(file, notes).await
 }
 

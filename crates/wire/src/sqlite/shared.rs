@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, FlockOperation, access, flock};
+use rustix::fs::{Access, FlockOperation, access, flock, statvfs};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
@@ -22,6 +22,9 @@ use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 use super::{StoreError, back_up, make_private, newest, options, private_options, schema_version};
 use crate::data_format::DataFormat;
 use crate::input_files::open_regular;
+
+/// Free bytes that opening a file for writing needs: the log, its index, and some for the data.
+const LEAST_ROOM: u64 = 4 << 20;
 
 /// The names of a file and its locks.
 #[derive(Debug)]
@@ -67,6 +70,8 @@ pub struct SharedFile {
     pub connection: SqliteConnection,
     pub path: PathBuf,
     pub writable: bool,
+    /// Opened for reading, because the disk has no room for the log.
+    pub on_full_disk: bool,
     contents: &'static str,
     /// SQLite's `data_version` at the last query.
     data_version: i64,
@@ -254,7 +259,10 @@ impl SharedFile {
     /// Whether a file that was opened for reading could be opened for writing now.
     pub fn has_become_writable(&self) -> bool {
         let is_writable = |path: &Path| access(path, Access::WRITE_OK).is_ok();
-        !self.writable && is_writable(&self.path) && self.path.parent().is_some_and(is_writable)
+        !self.writable
+            && is_writable(&self.path)
+            && self.path.parent().is_some_and(is_writable)
+            && (!self.on_full_disk || has_room(&self.path, LEAST_ROOM))
     }
 
     fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {
@@ -263,6 +271,7 @@ impl SharedFile {
             connection,
             path,
             writable,
+            on_full_disk: false,
             contents: kind.contents,
             data_version: 0,
             stat,
@@ -483,6 +492,12 @@ async fn migrate(migrations: &Migrator, options: SqliteConnectOptions) -> sqlx::
     Ok(migrated?)
 }
 
+/// Whether the file system of the file has so many free bytes.
+fn has_room(file: &Path, bytes: u64) -> bool {
+    let free = statvfs(file).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize));
+    free.is_ok_and(|free| free >= bytes)
+}
+
 fn sqlx_error(error: anyhow::Error) -> sqlx::Error {
     error
         .downcast()
@@ -494,4 +509,17 @@ fn is_database(file: &Path) -> bool {
     let file = open_regular(file, OpenOptions::new().read(true));
     let read = file.and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
     read.is_ok() && &start == b"SQLite format 3\0"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_of_a_file_system_is_compared() {
+        let temp = tempfile::tempdir().unwrap();
+        assert!(has_room(temp.path(), 0));
+        assert!(!has_room(temp.path(), u64::MAX));
+        assert!(!has_room(&temp.path().join("missing"), 0));
+    }
 }

@@ -92,9 +92,9 @@ fn scans(table: &Table<Scan>, targets: Option<Snapshot>) -> Vec<CompletionCandid
         names.extend(targets.items().iter().map(|one| (one.id, one.name.clone())));
     }
     let described = |one: &Arc<Scan>| {
-        let tool = Tool(one.tool_id).short_name().unwrap_or("scan");
+        let named = Tool(one.tool_id).scan();
         let target = names.get(&one.target_id).map(|name| format!(" of {name}"));
-        let help = format!("{tool}{}", target.unwrap_or_default());
+        let help = format!("{named}{}", target.unwrap_or_default());
         candidate(one.id.to_string(), &help)
     };
     table.items().iter().map(described).collect()

@@ -90,8 +90,7 @@ fn scanners() -> Vec<Diagnosis> {
     let diagnosis = |guest: Guest| {
         let of = |value: String| Diagnosis::ok(AREA, guest.program(), value);
         let users = GUESTS.iter().filter(|(_, used, _)| *used == guest);
-        let users =
-            users.map(|(tool, ..)| format!("{} ({})", tool.name().unwrap_or_default(), tool.0));
+        let users = users.map(|(tool, ..)| tool.name_with_id());
         match guest.find() {
             Some(path) => of(path.display().to_string()),
             // A scanner that is a tool of its own is no part of another one.

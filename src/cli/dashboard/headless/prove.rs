@@ -45,7 +45,7 @@ pub struct ProveArgs {
     /// Cookie; repeatable
     #[arg(long, value_name = "HEADER")]
     send: Vec<String>,
-    /// Also send requests that may carry a payload, to targets whose scope entry is active
+    /// Also send requests that may carry a payload, to targets whose scope entry has `active`
     #[arg(long)]
     allow_active: bool,
 }

@@ -31,7 +31,7 @@ use serde_json::Value;
   scandeck scans start --scan-profile web --tag prod
   scandeck scans start --scan-profile web --all-targets --workspace \"Acme external\"")]
 pub struct StartArgs {
-    /// Tool id: 70 ports, 170 website, 350 network (nmap), 450 TLS, …; `scandeck tools` lists all
+    /// Tool id, such as 170 for the Website Scanner; `scandeck tools` lists all
     #[arg(long, value_name = "ID", value_parser = id, required_unless_present = "scan_profile")]
     tool: Option<i64>,
     /// Start every scan of this scan profile; `[[scan_profiles.NAME]]` of the configuration file

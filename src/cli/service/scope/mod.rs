@@ -83,7 +83,7 @@ struct Terms {
     /// Last day (UTC) on which the target may be scanned
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = future_date)]
     until: Option<Date>,
-    /// Permit active tools, which send attacks, and proofs with payloads; both also need
+    /// Allow active tools, which send attacks, and proofs with payloads; both also need
     /// `--allow-active`
     #[arg(long)]
     active: bool,
@@ -140,7 +140,7 @@ async fn allow(
     let scope = ServiceScope::new(&dir);
     let replaced = scope.add(entries(targets, terms)).await?;
     report::added("allowed", &scope, targets, &replaced);
-    report::permitted_attacks(terms.active);
+    report::allowed_attacks(terms.active);
     report::warn_of_metadata(targets);
     report::warn_of_denials(&scope.load().await?.deny, targets);
     let flag = if terms.active { " --active" } else { "" };

@@ -43,10 +43,10 @@ fn new_targets<'a>(targets: &'a [Pattern], replaced: &[ReplacedEntry]) -> Vec<&'
     targets.iter().filter(is_new).collect()
 }
 
-/// Prints that new entries permit active tools.
-pub fn permitted_attacks(is_active: bool) {
+/// Prints that new entries allow active tools.
+pub fn allowed_attacks(is_active: bool) {
     if is_active {
-        note!("active tools, which send attacks, permitted; the service needs `--allow-active`");
+        note!("active tools, which send attacks, allowed; the service also needs `--allow-active`");
     }
 }
 
@@ -97,8 +97,8 @@ fn changed(verb: &str, ReplacedEntry { old, new }: &ReplacedEntry) -> String {
         false => Some("note replaced".to_owned()),
     };
     let active = match (old.active, new.active) {
-        (false, true) => Some("active tools now permitted".to_owned()),
-        (true, false) => Some("active tools no longer permitted; add --active".to_owned()),
+        (false, true) => Some("active tools now allowed".to_owned()),
+        (true, false) => Some("active tools no longer allowed; add --active".to_owned()),
         _ => None,
     };
     let place = new
@@ -243,7 +243,7 @@ mod tests {
             active: true,
             ..old.clone()
         });
-        assert!(active.contains("active tools now permitted"), "{active}");
+        assert!(active.contains("active tools now allowed"), "{active}");
         let over = changed(ScopeEntry {
             until: None,
             ..old.clone()

@@ -4,7 +4,7 @@
 use crate::base::{Effect, Pane, RowRef, Tone};
 use crate::model::{Line, LinePurpose, Model, QueryHelp};
 use crate::text::{Ends, Offers};
-use scandeck_domain::query::{Completion, Query};
+use scandeck_domain::query::{Completion, Query, with_own_name};
 
 /// The text of the line was changed by a key.
 pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
@@ -15,20 +15,22 @@ pub(crate) fn typed(model: &mut Model, pane: Pane, text: String) {
     show(model, pane, text, help);
 }
 
-/// Applies a text; while it is an invalid query, the last valid one, without the term that became
-/// invalid.
+/// Applies a text, in which the own name replaces `me`; while it is an invalid query, the last
+/// valid one, without the term that became invalid.
 fn show(model: &mut Model, pane: Pane, text: String, mut help: QueryHelp) {
     let shown = model.cursor(pane).filter().0.clone();
     let was_invalid =
         help.error.is_some() || line(model).is_some_and(|line| line.help.error.is_some());
-    help.error = Query::parse(&text, pane.kind()).err();
+    let own_name = model.own_name();
+    let named = |part: &str| with_own_name(part, pane.kind(), &own_name);
+    help.error = Query::parse_as(&text, pane.kind(), &own_name).err();
     let applied = match &help.error {
-        None => text.trim_end().to_owned(),
+        None => named(text.trim_end()),
         Some(error) => {
-            let term = term_start(&text, error.at.start);
-            let was_typed = !was_invalid && shown.get(..term) == Some(&text[..term]);
+            let before = named(&text[..term_start(&text, error.at.start)]);
+            let was_typed = !was_invalid && shown.get(..before.len()) == Some(before.as_str());
             if was_typed {
-                without_term(&shown, term)
+                without_term(&shown, before.len())
             } else {
                 shown
             }

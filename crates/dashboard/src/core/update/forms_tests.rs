@@ -267,7 +267,7 @@ fn open_scan_form_refuses_tool_whose_scanner_is_missing() {
             app.form().field(FieldId::Tool).unwrap().text().as_str(),
             error(&app)
         ),
-        ("Network scanner (350)", None)
+        ("Network Scanner (350)", None)
     );
     app.feed(PollEvent::MissingScanners(
         MissingScanner::parse_list("350=nmap").into(),

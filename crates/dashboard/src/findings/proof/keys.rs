@@ -123,9 +123,7 @@ fn question(planned: PlannedProof) -> Prompt {
     let headers = planned.request.shown_headers();
     let left_out = planned.request.left_out.join(", ");
     let permission = match planned.request.has_payload {
-        true => {
-            "The request may carry a payload, which the `active` scope entry of this target permits."
-        }
+        true => "The request may carry a payload; a scope entry with `active` allows it.",
         false => "The local scope allows the target.",
     };
     let jobs = vec![Job::new(about.clone(), Call::Prove(Box::new(planned)))];

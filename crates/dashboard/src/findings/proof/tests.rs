@@ -222,7 +222,7 @@ fn scope_is_checked_with_the_flag_of_the_person_before_the_prompt() {
     app.model.session.allow_active = true;
     app.keys("P");
     let lines = app.prompt().lines.clone();
-    let names_entry = |line: &String| line.contains("the `active` scope entry");
+    let names_entry = |line: &String| line.contains("a scope entry with `active`");
     assert!(lines.iter().any(names_entry), "{lines:?}");
     assert!(planned(&app.calls("enter")).allow_active);
 }

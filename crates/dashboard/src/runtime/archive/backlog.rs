@@ -11,7 +11,7 @@
 use crate::data::{ArchiveBacklog, OobNews};
 use crate::runtime::Recalling;
 use crate::runtime::archive::{Task, problem};
-use scandeck_domain::oob::{ArchivedCapture, Payload, RowRange, StoreError};
+use scandeck_domain::oob::{ArchivedCapture, Payload, RowRange, Store, StoreError};
 use scandeck_domain::problem::Problem;
 use scandeck_wire::text::plural;
 use std::collections::VecDeque;
@@ -147,12 +147,12 @@ impl Task {
     }
 
     /// Appends a write, and reports how much waits; nothing waits for an archive that has failed
-    /// for good or is open read-only.
+    /// for good or is open read-only for another reason than a full disk.
     fn defer(&mut self, write: DeferredWrite) {
         let is_read_only = self
             .store
             .as_ref()
-            .is_some_and(|store| !store.is_writable());
+            .is_some_and(|store| !store.is_writable() && !store.is_on_full_disk());
         if self.backlog.outage.is_some() && !is_read_only {
             self.backlog.writes.push_back(write);
             self.report_backlog();
@@ -209,7 +209,7 @@ impl Task {
     /// Opens the archive if necessary, executes the deferred writes in their order, and reads what
     /// could not be read.
     pub(crate) async fn write_backlog(&mut self) -> Result<(), StoreError> {
-        if self.store.is_none() {
+        if self.store.as_ref().is_none_or(Store::is_on_full_disk) {
             self.open_store().await?;
             self.recalling = self.workspace.is_some().then(Recalling::default);
         }

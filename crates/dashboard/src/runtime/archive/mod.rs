@@ -11,8 +11,8 @@
 //!
 //! Requests are executed in their order, and none is dropped: the end of the dashboard waits for
 //! them. They wait while another program locks the archive. While the disk is full, captures are
-//! shown and wait in the `Backlog`. If the archive cannot be used at all, that is reported and
-//! captures are still shown.
+//! shown and wait in the `Backlog`; the archive is read. If it cannot be used at all, that is
+//! reported and captures are still shown.
 
 pub mod archiver;
 pub mod backlog;
@@ -204,12 +204,23 @@ impl Task {
             if self.is_held(Some(&error)).await {
                 continue;
             }
-            self.fail(&error);
+            if !error.is_disk_full() || !self.read_on_full_disk().await {
+                self.fail(&error);
+            }
             if error.is_temporary() {
                 self.suspend(&error);
             }
             return;
         }
+    }
+
+    /// Uses the archive for reading, because the disk is full; false when it cannot be read so.
+    async fn read_on_full_disk(&mut self) -> bool {
+        let Some(opened) = Store::open_on_full_disk(&self.memory.directory).await else {
+            return false;
+        };
+        let (store, stored) = parts(opened);
+        self.use_store(store, stored).await.is_ok()
     }
 
     async fn open_store(&mut self) -> Result<(), StoreError> {
@@ -232,13 +243,13 @@ impl Task {
     }
 
     /// Uses an opened archive; refuses a read-only one while writes wait, so that they are not
-    /// lost.
+    /// lost. On a full disk they wait further.
     async fn use_store(
         &mut self,
         store: Store,
         mut stored: StoredArchive,
     ) -> Result<(), StoreError> {
-        if !store.is_writable() && self.backlog.has_writes() {
+        if !store.is_writable() && !store.is_on_full_disk() && self.backlog.has_writes() {
             let path = store.path().to_owned();
             store.close().await;
             return Err(StoreError::ReadOnly { path });
@@ -246,7 +257,9 @@ impl Task {
         // After a failed opening, payloads may be waiting.
         self.book.take(stored.book.payloads().cloned());
         stored.book = self.book.clone();
-        self.store = Some(store);
+        if let Some(replaced) = self.store.replace(store) {
+            replaced.close().await;
+        }
         self.writes.note();
         self.report(OobNews::Opened(Box::new(stored)));
         Ok(())
@@ -404,7 +417,8 @@ impl Task {
         let Some(store) = &mut self.store else {
             return Ok(());
         };
-        if store.has_become_writable() {
+        // During an outage, the next attempt to write opens it.
+        if self.backlog.outage.is_none() && store.has_become_writable() {
             return self.reopen().await;
         }
         let news = store.news().await?;
@@ -503,24 +517,28 @@ fn problem(error: &StoreError) -> Problem {
 
 /// Opens the archive and deletes expired captures.
 async fn open(memory: &Memory) -> Result<(Store, StoredArchive), StoreError> {
+    let opened = Store::open_retaining(&memory.directory, memory.oldest_retained()).await?;
+    Ok(parts(opened))
+}
+
+/// The archive, and what the screen needs of it.
+fn parts(opened: OpenedArchive) -> (Store, StoredArchive) {
     let OpenedArchive {
         store,
         book,
         notes,
         forgotten,
-    } = Store::open_retaining(&memory.directory, memory.oldest_retained()).await?;
+    } = opened;
     let problem = (!notes.is_empty()).then(|| Arc::new(Problem::local(notes.join("; "))));
     if forgotten > 0 {
         tracing::info!(forgotten, "expired captures deleted from the archive");
     }
     let writable = store.is_writable();
-    Ok((
-        store,
-        StoredArchive {
-            book,
-            writable,
-            problem,
-            forgotten,
-        },
-    ))
+    let stored = StoredArchive {
+        book,
+        writable,
+        problem,
+        forgotten,
+    };
+    (store, stored)
 }

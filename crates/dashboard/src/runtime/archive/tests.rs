@@ -492,6 +492,37 @@ async fn captures_of_unreadable_archive_do_not_postpone_next_attempt() {
 }
 
 #[tokio::test]
+async fn archive_on_full_disk_is_read_while_writes_wait() {
+    let temp = tempfile::tempdir().unwrap();
+    let (answers, mut news) = mpsc::unbounded_channel();
+    let store = Store::open(temp.path()).await.unwrap().store;
+    let mut before = task(temp.path(), Some(store), answers.clone());
+    before.execute(request(1)).await.unwrap();
+    before.store.unwrap().close().await;
+    let mut task = task(temp.path(), None, answers);
+    assert!(task.read_on_full_disk().await);
+    assert!(matches!(
+        last_report(&mut news),
+        OobNews::Opened(stored) if !stored.writable && stored.problem.is_some()
+    ));
+    task.suspend(&StoreError::ReadOnly {
+        path: temp.path().to_owned(),
+    });
+    task.execute(request(2)).await.unwrap();
+    assert!(matches!(last_report(&mut news), OobNews::Retrying(backlog) if backlog.captures == 1));
+    let store = task.store.as_mut().unwrap();
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 1);
+    // This disk has room.
+    task.retry().await.unwrap();
+    assert!(matches!(
+        last_report(&mut news),
+        OobNews::Recovered { writable: true }
+    ));
+    let store = task.store.as_mut().unwrap();
+    assert_eq!(store.captures_of("Acme").await.unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn deferred_writes_wait_until_archive_is_writable() {
     let temp = tempfile::tempdir().unwrap();
     Store::open(temp.path()).await.unwrap().store.close().await;

@@ -109,8 +109,7 @@ fn part_text<'a, T: Send + Sync + 'static>(
 
 fn head_lines(cx: &Cx<'_>, scan: &Scan) -> Vec<Line<'static>> {
     let theme = cx.theme;
-    let tool = Tool(scan.tool_id);
-    let name = tool.name().map_or_else(|| tool.to_string(), str::to_owned);
+    let name = Tool(scan.tool_id).full_name();
     let title = format!("#{} {name} on {}", scan.id, cx.target_name(scan.target_id));
     let mut state = vec![match is_incomplete(cx, scan) {
         true => Span::styled(

@@ -162,7 +162,7 @@ fn arrange(form: &mut Form) {
     form.summary = profile(form).map(profile_lines).unwrap_or_default();
 }
 
-/// The scans of a profile, a line each: `Website scanner (170): scan_type "deep"`.
+/// The scans of a profile, a line each: `Website Scanner (170): scan_type "deep"`.
 fn profile_lines(profile: &ScanProfile) -> Vec<String> {
     let line = |scan: &NewScan| {
         let params = scan.tool_params.as_ref().and_then(Value::as_object);

@@ -94,8 +94,8 @@ fn profile_starts_its_scans_of_every_target() {
     assert_eq!(
         form.summary,
         [
-            "Website scanner (170): scan_type \"deep\", 90 min",
-            "TLS scanner (450): defaults"
+            "Website Scanner (170): scan_type \"deep\", 90 min",
+            "SSL/TLS Scanner (450): defaults"
         ]
     );
     let sent = bodies(&form);
@@ -416,7 +416,7 @@ fn tool_without_its_scanner_is_marked_and_cannot_be_started() {
     );
     assert_eq!(
         form.field(FieldId::Tool).unwrap().text(),
-        "Network scanner (350), needs nmap"
+        "Network Scanner (350), needs nmap"
     );
     choose(&mut form, FieldId::Tool, TOOLS.len() as isize);
     form.field_mut(FieldId::ToolId).unwrap().set_text("350");
@@ -442,9 +442,9 @@ fn udp_scan_without_raw_sockets_cannot_be_started() {
     assert_eq!(check(&mut form, &missing), problem(FieldId::Tool));
     assert_eq!(
         form.field(FieldId::Tool).unwrap().text(),
-        "UDP port scanner (80), needs CAP_NET_RAW"
+        "UDP Port Scanner (80), needs CAP_NET_RAW"
     );
-    // The network scanner can still scan TCP.
+    // The Network Scanner can still scan TCP.
     choose(&mut form, FieldId::Tool, 3);
     assert_eq!(check(&mut form, &missing), []);
     choose(&mut form, FieldId::Protocol, 1);

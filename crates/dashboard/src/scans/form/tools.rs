@@ -7,8 +7,6 @@ use scandeck_wire::contract::{MissingScanner, Tool};
 #[derive(Debug)]
 pub(super) struct FormTool {
     pub tool: Tool,
-    /// In the words of the documents, if it has another name at the service.
-    name: Option<&'static str>,
     /// An installed scanner: only a service of scandeck runs it.
     is_guest: bool,
     /// It sends attacks, which the service and the scope must permit.
@@ -18,10 +16,9 @@ pub(super) struct FormTool {
 }
 
 impl FormTool {
-    const fn own(tool: Tool, name: &'static str, fields: &'static [FieldId]) -> Self {
+    const fn own(tool: Tool, fields: &'static [FieldId]) -> Self {
         Self {
             tool,
-            name: Some(name),
             is_guest: false,
             is_active: false,
             fields,
@@ -31,7 +28,6 @@ impl FormTool {
     const fn guest(tool: Tool, fields: &'static [FieldId]) -> Self {
         Self {
             tool,
-            name: None,
             is_guest: true,
             is_active: false,
             fields,
@@ -60,7 +56,6 @@ const ANY_TOOL: &[FieldId] = &[
 pub(super) static TOOLS: [FormTool; 18] = [
     FormTool::own(
         Tool::WEBSITE,
-        "Website scanner",
         &[
             FieldId::ScanType,
             FieldId::RedirectLevel,
@@ -70,17 +65,11 @@ pub(super) static TOOLS: [FormTool; 18] = [
     ),
     FormTool::own(
         Tool::PORTS,
-        "Port scanner",
         &[FieldId::ScanType, FieldId::Ports, FieldId::CheckAlive],
     ),
-    FormTool::own(
-        Tool::TLS,
-        "TLS scanner",
-        &[FieldId::TlsPort, FieldId::StartTls],
-    ),
+    FormTool::own(Tool::TLS, &[FieldId::TlsPort, FieldId::StartTls]),
     FormTool::own(
         Tool::NETWORK,
-        "Network scanner",
         &[
             FieldId::ScanType,
             FieldId::Ports,
@@ -90,12 +79,10 @@ pub(super) static TOOLS: [FormTool; 18] = [
     ),
     FormTool::own(
         Tool::UDP_PORTS,
-        "UDP port scanner",
         &[FieldId::ScanType, FieldId::Ports, FieldId::CheckAlive],
     ),
     FormTool::own(
         Tool::RECON,
-        "Website recon",
         &[
             FieldId::RedirectLevel,
             FieldId::OriginalUrl,
@@ -104,7 +91,6 @@ pub(super) static TOOLS: [FormTool; 18] = [
     ),
     FormTool::own(
         Tool::FUZZER,
-        "URL fuzzer",
         &[
             FieldId::RedirectLevel,
             FieldId::OriginalUrl,
@@ -116,7 +102,6 @@ pub(super) static TOOLS: [FormTool; 18] = [
     ),
     FormTool::own(
         Tool::VIRTUAL_HOSTS,
-        "Virtual hosts finder",
         &[
             FieldId::RedirectLevel,
             FieldId::OriginalUrl,
@@ -125,17 +110,16 @@ pub(super) static TOOLS: [FormTool; 18] = [
             FieldId::Domain,
         ],
     ),
-    FormTool::own(Tool::SUBDOMAINS, "Subdomain finder", &[FieldId::ScanWords]),
+    FormTool::own(Tool::SUBDOMAINS, &[FieldId::ScanWords]),
     FormTool::own(
         Tool::FIREWALL,
-        "WAF detector",
         &[
             FieldId::RedirectLevel,
             FieldId::OriginalUrl,
             FieldId::RequestsPerSecond,
         ],
     ),
-    FormTool::own(Tool::PING, "Ping", &[FieldId::PingPort, FieldId::PingCount]),
+    FormTool::own(Tool::PING, &[FieldId::PingPort, FieldId::PingCount]),
     FormTool::guest(Tool::TESTSSL, &[FieldId::TlsPort, FieldId::StartTls]),
     FormTool::guest(Tool::NUCLEI, &[FieldId::RequestsPerSecond, FieldId::Tags]),
     FormTool::guest(Tool::HTTPX, &[FieldId::RequestsPerSecond]),
@@ -184,12 +168,9 @@ pub(super) fn has_field(form: &Form, field: FieldId) -> bool {
 
 /// The name of a tool with its id.
 pub(super) fn label(tool: Tool) -> String {
-    let row = row_of(tool);
-    let name = row.and_then(|row| row.name).or(tool.name());
-    let name = name.unwrap_or_default();
-    match row.is_some_and(|row| row.is_active) {
-        true => format!("{name}, active ({})", tool.0),
-        false => format!("{name} ({})", tool.0),
+    match row_of(tool).is_some_and(|row| row.is_active) {
+        true => format!("{}, active ({})", tool.full_name(), tool.0),
+        false => tool.name_with_id(),
     }
 }
 

@@ -54,6 +54,11 @@ impl Store {
         sqlite::open(directory, &MIGRATIONS).await
     }
 
+    /// Opens the archive for reading, because the disk is full; none when it cannot be read so.
+    pub async fn open_on_full_disk(directory: &Path) -> Option<OpenedArchive> {
+        sqlite::open_on_full_disk(directory).await
+    }
+
     /// Opens the archive beside a program that has it open already. Nothing is read.
     ///
     /// # Errors

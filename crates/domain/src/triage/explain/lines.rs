@@ -141,10 +141,7 @@ fn scan_line(scan: &ExplainedScan) -> Toned {
     };
     let at = scan.at.map(|at| at.to_string());
     let at = at.unwrap_or_else(|| "time unknown".to_owned());
-    let tool = scan.tool.map(|tool| match tool.short_name() {
-        Some(name) => format!("{name}, "),
-        None => format!("{tool}, "),
-    });
+    let tool = scan.tool.map(|tool| format!("{tool}, "));
     let tool = tool.unwrap_or_default();
     let (id, status) = (format!("#{}", scan.id), &scan.status);
     plain(format!("{id:<6} {at:<19}  {role:<15}  {tool}{status}"))

@@ -480,6 +480,45 @@ async fn older_file_is_backed_up_before_migration() {
 }
 
 #[tokio::test]
+async fn file_on_full_disk_is_opened_for_reading() {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
+    let events = many(&mut Replica::new("ann", 1), 3);
+    store.record(&events).await.unwrap();
+    store.close().await;
+    // The migration has no room for its rows.
+    let full = "PRAGMA max_page_count = 1;
+        CREATE TABLE later (id INTEGER);
+        INSERT INTO later WITH RECURSIVE numbers(id) AS
+            (SELECT 1 UNION ALL SELECT id + 1 FROM numbers LIMIT 100000) SELECT id FROM numbers;";
+    let migrator = migrations_and(full).await;
+    let refused = sqlite::open::<OpenedDecisions>(temp.path(), &migrator).await;
+    assert!(refused.unwrap_err().is_disk_full());
+    let opened: OpenedDecisions = sqlite::open_for_reading(temp.path(), &migrator)
+        .await
+        .unwrap();
+    assert_eq!(opened.events, events);
+    assert!(!opened.store.is_writable());
+    assert!(
+        opened.notes[0]
+            .ends_with("is on a full disk: new decisions cannot be saved until it has space"),
+        "{:?}",
+        opened.notes
+    );
+    assert!(opened.store.has_become_writable(), "this disk has room");
+}
+
+#[tokio::test]
+async fn log_of_a_file_on_full_disk_is_never_ignored() {
+    let temp = tempfile::tempdir().unwrap();
+    open(temp.path()).await.store.close().await;
+    let reading = || sqlite::open_on_full_disk::<OpenedDecisions>(temp.path());
+    assert!(reading().await.is_some());
+    fs::write(temp.path().join("decisions.db-wal"), "rows").unwrap();
+    assert!(reading().await.is_none());
+}
+
+#[tokio::test]
 async fn settings_and_seen_marks_are_stored_by_workspace() {
     let temp = tempfile::tempdir().unwrap();
     let mut store = open(temp.path()).await.store;

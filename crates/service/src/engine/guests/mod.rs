@@ -20,6 +20,8 @@ use scandeck_wire::contract::{MissingScanner, RAW_SOCKETS, Tool};
 use serde_json::Value;
 use table::{GuestActivity, GuestRow, GuestScan};
 
+use super::tools::label;
+
 mod arguments;
 mod findings;
 mod place;
@@ -176,10 +178,10 @@ pub fn missing(tool: Tool) -> Option<String> {
 }
 
 fn missing_message(tool: Tool, guest: Guest) -> String {
-    let (program, name) = (guest.program(), tool.name().unwrap_or_default());
     format!(
-        "tool_id {} ({name}) needs {program}, which is not installed on the machine of the service; {}",
-        tool.0,
+        "tool_id {} needs {}, which is not installed on the machine of the service; {}",
+        label(tool),
+        guest.program(),
         guest.remedy()
     )
 }

@@ -21,6 +21,7 @@ use crate::engine::body::{self, BodyFault, ReadBody};
 use crate::engine::exchange::SentHead;
 use crate::engine::legacy_http::TlsFailure;
 use crate::engine::tolerant_http::{self, TolerantResponse, WireStream};
+use scandeck_wire::contract::Tool;
 
 /// No encoding of the body.
 const IDENTITY: HeaderValue = HeaderValue::from_static("identity");
@@ -135,7 +136,8 @@ impl Web<'_> {
             if is_first {
                 let origin = url.origin().ascii_serialization();
                 let line = format!(
-                    "{origin} refuses current TLS; it is read over {negotiated}. The TLS scanner shows the risks."
+                    "{origin} refuses current TLS; it is read over {negotiated}. The {} shows the risks.",
+                    Tool::TLS.full_name()
                 );
                 self.run.info(line).await;
             }

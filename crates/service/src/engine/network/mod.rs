@@ -24,6 +24,7 @@ use super::guests::raw_text::{parts, without_passwords};
 use super::guests::{Guest, missing};
 use super::ports::select::PortSelection;
 use super::run::ScanRun;
+use super::tools::label;
 use super::{NewFinding, PRODUCT, ScanOutcome, TestDone, kinds};
 use scandeck_wire::contract::Tool;
 use scandeck_wire::text::{plural, thousands};
@@ -59,7 +60,7 @@ const ENTRY_INTERVAL: Duration = Duration::from_secs(5);
 /// sockets.
 pub fn refusal(tool: Tool, params: &Value) -> Option<String> {
     let subject = match tool {
-        Tool::UDP_PORTS => format!("tool_id {} ({})", tool.0, tool.name().unwrap_or_default()),
+        Tool::UDP_PORTS => format!("tool_id {}", label(tool)),
         _ => "tool_params.protocol_type udp".to_owned(),
     };
     let is_forbidden = is_udp(tool, params) && RawSockets::of_guests() == RawSockets::Forbidden;

@@ -55,7 +55,7 @@ pub fn check_params(tool: Tool, params: &Value) -> Result<Value, ParamsError> {
     match tool {
         Tool::PORTS => check_ports(params),
         Tool::WEBSITE => check_website(params),
-        Tool::UDP_PORTS => check_port_selection(params, "udp", "use the port scanner (70) for TCP"),
+        Tool::UDP_PORTS => check_port_selection(params, "udp", (Tool::PORTS, "TCP")),
         Tool::NETWORK => check_network(params),
         Tool::TLS => check_tls(params),
         Tool::RECON | Tool::FIREWALL => tools::check_pages(params).map(Value::Object),
@@ -138,8 +138,7 @@ fn check_tls(params: &Map<String, Value>) -> Result<Value, ParamsError> {
 }
 
 fn check_ports(params: &Map<String, Value>) -> Result<Value, ParamsError> {
-    let other = "use the UDP port scanner (80) for UDP";
-    let mut checked = check_port_selection(params, "tcp", other)?;
+    let mut checked = check_port_selection(params, "tcp", (Tool::UDP_PORTS, "UDP"))?;
     if let Some(tests) = only_tests(params, |name| port_of_test(name).is_some())? {
         checked[ONLY_TESTS] = json!(tests);
     }
@@ -175,16 +174,17 @@ fn only_tests(
     Ok(Some(names))
 }
 
-/// Parameters of a port scanner with one protocol.
+/// Parameters of a port scanner with one protocol; another tool has the other protocol.
 fn check_port_selection(
     params: &Map<String, Value>,
     protocol: &str,
-    other: &str,
+    (other, its_protocol): (Tool, &str),
 ) -> Result<Value, ParamsError> {
     refuse_authentication(params, WITHOUT_HTTP)?;
     if text(params, "protocol_type")?.is_some_and(|given| given != protocol) {
         return Err(ParamsError::Value(format!(
-            "protocol_type must be {protocol} for this tool; {other}"
+            "protocol_type must be {protocol} for this tool; use the {} for {its_protocol}",
+            other.name_with_id()
         )));
     }
     let selection = PortSelection::parse(params)?;
@@ -530,7 +530,7 @@ mod tests {
             (
                 Tool::PORTS,
                 json!({"protocol_type":"udp"}),
-                "value: protocol_type must be tcp for this tool; use the UDP port scanner (80)",
+                "value: protocol_type must be tcp for this tool; use the UDP Port Scanner (80)",
             ),
             (
                 Tool::UDP_PORTS,

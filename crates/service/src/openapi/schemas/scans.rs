@@ -6,11 +6,11 @@ use super::{
     Schema, boolean, choice, id, integer, nullable, or_null, request, response, text, tool_params,
     with,
 };
-use crate::engine::guests::GUESTS;
+use crate::engine::tools::{OfferedTool, label, offered};
 use scandeck_report::FORMATS;
 use scandeck_wire::contract::{
     RedirectLevel, ResourceType, ResultSummary, SCAN_MINUTES, Scan, ScanCreated, ScanOutput,
-    ScanStatus, Test, Tool,
+    ScanStatus, Test,
 };
 
 pub fn schemas() -> Vec<Schema> {
@@ -53,30 +53,17 @@ fn scan() -> Schema {
 }
 
 fn tool() -> Value {
-    let tool = |tool: Tool, name: &str| format!("{} ({name})", tool.0);
-    let tools = [
-        tool(Tool::SUBDOMAINS, "subdomain finder"),
-        tool(Tool::PORTS, "port scanner"),
-        tool(Tool::UDP_PORTS, "UDP port scanner"),
-        tool(Tool::FUZZER, "URL fuzzer"),
-        tool(Tool::VIRTUAL_HOSTS, "virtual hosts finder"),
-        tool(Tool::WEBSITE, "website scanner"),
-        tool(Tool::PING, "ping"),
-        tool(Tool::RECON, "website recon"),
-        tool(Tool::NETWORK, "network scanner"),
-        tool(Tool::TLS, "TLS scanner"),
-    ];
-    let firewall = tool(Tool::FIREWALL, "WAF detector");
-    let scanners = GUESTS
-        .iter()
-        .filter(|(_, guest, _)| guest.row().scan.is_some());
-    let scanners: Vec<String> = scanners
-        .map(|(one, guest, _)| tool(*one, guest.program()))
-        .collect();
+    let is_scanner =
+        |one: &OfferedTool| matches!(one.guest, Some((guest, _)) if guest.row().scan.is_some());
+    let (scanners, own): (Vec<_>, Vec<_>) = offered().partition(is_scanner);
+    let names = |tools: &[OfferedTool]| {
+        let names: Vec<String> = tools.iter().map(|one| label(one.tool)).collect();
+        names.join(", ")
+    };
     integer(&format!(
-        "The tool: {} or {firewall}. Where they are installed also {}.",
-        tools.join(", "),
-        scanners.join(", ")
+        "The tool: one of {}. Where they are installed also {}.",
+        names(&own),
+        names(&scanners)
     ))
 }
 

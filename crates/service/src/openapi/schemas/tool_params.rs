@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Schema, boolean, choice, count, nullable, or_null, reference, request, text, texts, with,
 };
+use scandeck_wire::contract::Tool;
 
 pub fn schemas() -> Vec<Schema> {
     vec![
@@ -29,7 +30,10 @@ pub fn schemas() -> Vec<Schema> {
 /// The parameters fit the schema of their tool. Another tool ignores them, so `anyOf` forbids
 /// nothing that is accepted.
 fn tool_params() -> Schema {
-    let description = "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by all tools but the website scanner.";
+    let description = format!(
+        "Parameters of the tool. Fields of other tools are ignored; `authentication` is refused with 400 by all tools but the {}.",
+        Tool::WEBSITE.full_name()
+    );
     let tools = [
         "Website",
         "PortScan",
@@ -51,16 +55,31 @@ fn tool_params() -> Schema {
     }
 }
 
-/// The parameters of a tool, all optional.
-fn params(name: &'static str, tool: &str, fields: Value, example: Value) -> Schema {
-    let schema = with(
-        request(&[], fields),
-        json!({"description": format!("Parameters of {tool}.")}),
+/// The parameters of these tools, all optional.
+fn params(name: &'static str, tools: &[Tool], fields: Value, example: Value) -> Schema {
+    let names: Vec<String> = tools.iter().map(|tool| tool.name_with_id()).collect();
+    let notes = tools.iter().filter_map(|&tool| note(tool));
+    let description = notes.fold(
+        format!("Parameters of {}.", names.join(", ")),
+        |whole, fact| format!("{whole} {fact}"),
     );
+    let schema = with(request(&[], fields), json!({"description": description}));
     Schema {
         name: name.into(),
         schema,
         example,
+    }
+}
+
+/// A fact about a tool that its parameters depend on.
+fn note(tool: Tool) -> Option<&'static str> {
+    match tool {
+        Tool::UDP_PORTS => Some("Needs an installed nmap, and root or CAP_NET_RAW."),
+        Tool::NETWORK => Some("Needs an installed nmap."),
+        Tool::FFUF => Some("ffuf searches no folders."),
+        Tool::SUBFINDER => Some("subfinder uses no wordlist."),
+        Tool::PING => Some("It sends no ICMP, but makes TCP connections."),
+        _ => None,
     }
 }
 
@@ -83,12 +102,7 @@ fn website() -> Schema {
         "authentication": or_null("Authentication", "Headers, cookies and a log-in of the scan."),
     });
     let example = json!({"scan_type": "custom", "attack_active": [], "spider": {"depth": 2}});
-    params(
-        "WebsiteParams",
-        "the website scanner (170)",
-        fields,
-        example,
-    )
+    params("WebsiteParams", &[Tool::WEBSITE], fields, example)
 }
 
 fn spider() -> Schema {
@@ -98,7 +112,10 @@ fn spider() -> Schema {
         "include_urls": nullable(texts("URLs, or paths of the site, that are read too.")),
         "exclude_urls": nullable(texts("Pages whose URLs begin with one of these are not read.")),
     });
-    let description = "The pages that a custom scan of the website scanner reads.";
+    let description = format!(
+        "The pages that a custom scan of the {} reads.",
+        Tool::WEBSITE.full_name()
+    );
     let schema = with(request(&[], fields), json!({"description": description}));
     Schema {
         name: "Spider".into(),
@@ -111,15 +128,14 @@ fn port_scan() -> Schema {
     let mut fields = port_selection(&["tcp"], "TCP only.");
     fields["only_tests"] = only_tests("`port.443`; other ports are not scanned");
     let example = json!({"scan_type": "custom", "port_list": [22, "8000-8100"]});
-    params("PortScanParams", "the port scanner (70)", fields, example)
+    params("PortScanParams", &[Tool::PORTS], fields, example)
 }
 
 fn udp_port_scan() -> Schema {
     let fields = port_selection(&["udp"], "UDP only.");
-    let tool = "the UDP port scanner (80), which needs an installed nmap, and root or CAP_NET_RAW";
     params(
         "UdpPortScanParams",
-        tool,
+        &[Tool::UDP_PORTS],
         fields,
         json!({"scan_type": "custom", "port_list": [53, 123, 161]}),
     )
@@ -137,16 +153,15 @@ fn network_scan() -> Schema {
         "description": "The scanners to run; nmap is the only one.",
     });
     fields["authentication"] = json!({"type": "null", "description": "Cannot be used: the scripts of this tool do not log in."});
-    let tool = "the network scanner (350), which needs an installed nmap";
     params(
         "NetworkScanParams",
-        tool,
+        &[Tool::NETWORK],
         fields,
         json!({"scan_type": "deep", "protocol_type": "tcp"}),
     )
 }
 
-/// The parameters that select ports, of the port scanner and the network scanner.
+/// The parameters that select ports, of the Port Scanner and the Network Scanner.
 fn port_selection(protocols: &[&str], protocol: &str) -> Value {
     let top = json!({
         "anyOf": [
@@ -199,7 +214,7 @@ fn tls() -> Schema {
     });
     params(
         "TlsParams",
-        "the TLS scanner (450) and testssl.sh (10007)",
+        &[Tool::TLS, Tool::TESTSSL],
         fields,
         json!({"scan_type": "light"}),
     )
@@ -212,10 +227,16 @@ fn recon() -> Schema {
         "requests_per_second": request_rate(),
         "authentication": without_credentials(),
     });
-    let tools = "website recon (310), the WAF detector (500), wapiti (10013), nikto (10014) and httpx (10018)";
+    let tools = [
+        Tool::RECON,
+        Tool::FIREWALL,
+        Tool::WAPITI,
+        Tool::NIKTO,
+        Tool::HTTPX,
+    ];
     params(
         "ReconParams",
-        tools,
+        &tools,
         fields,
         json!({"requests_per_second": 5}),
     )
@@ -237,7 +258,7 @@ fn fuzzer() -> Schema {
     });
     params(
         "FuzzerParams",
-        "the URL fuzzer (90) and ffuf (10020), which searches no folders",
+        &[Tool::FUZZER, Tool::FFUF],
         fields,
         json!({"extensions": [".php", ".bak"], "recursion_depth": 1}),
     )
@@ -255,7 +276,7 @@ fn virtual_hosts() -> Schema {
     });
     params(
         "VirtualHostsParams",
-        "the virtual hosts finder (160)",
+        &[Tool::VIRTUAL_HOSTS],
         fields,
         json!({"domain": "acme.test"}),
     )
@@ -270,7 +291,7 @@ fn subdomains() -> Schema {
     });
     params(
         "SubdomainsParams",
-        "the subdomain finder (20) and subfinder (10023), which uses no wordlist",
+        &[Tool::SUBDOMAINS, Tool::SUBFINDER],
         fields,
         json!({"wordlist_id": 2}),
     )
@@ -285,7 +306,7 @@ fn ping() -> Schema {
     });
     params(
         "PingParams",
-        "ping (240), which uses TCP connections",
+        &[Tool::PING],
         fields,
         json!({"port": 443, "count": 4}),
     )
@@ -304,7 +325,7 @@ fn nuclei() -> Schema {
     });
     params(
         "NucleiParams",
-        "nuclei (10002)",
+        &[Tool::NUCLEI],
         fields,
         json!({"tags": ["tech", "exposure"]}),
     )

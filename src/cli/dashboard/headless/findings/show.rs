@@ -85,9 +85,9 @@ fn put_words(finding: &mut Value) {
         return;
     };
     if let Some(tool) = fields.get_mut("tool_id")
-        && let Some(name) = tool.as_i64().map(Tool).and_then(Tool::name)
+        && let Some(id) = tool.as_i64()
     {
-        *tool = Value::from(format!("{name} ({tool})"));
+        *tool = Value::from(Tool(id).name_with_id());
     }
     if let Some(owasp) = fields.get_mut("owasp")
         && let Ok(read) = Owasp::deserialize(&*owasp)
