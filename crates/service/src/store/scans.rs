@@ -216,9 +216,7 @@ impl Store {
                 (true, true) => return Ok(Deletion::Active),
                 (true, false) => {}
             }
-            store
-                .delete_results("SELECT id FROM scans WHERE id = $1", id.0)
-                .await?;
+            store.delete_results(&[id.0]).await?;
             let deleted = store
                 .execute(sql("DELETE FROM scans WHERE id = $1").bind(id.0))
                 .await?;
