@@ -14,12 +14,18 @@ use std::collections::{HashMap, HashSet};
 use tokio::sync::Mutex;
 
 use super::findings::FindingFilter;
-use super::sql::sql;
+use super::sql::{Statement, per_engine, sql};
 use super::{Store, StoreResult};
 
-/// The latest findings of targets up to an id, without those of some scans.
-const LATEST: &str = "SELECT max(id) FROM findings WHERE target_id IN list($1) AND id <= $2
-    AND id NOT IN (SELECT id FROM findings WHERE scan_id IN list($3))";
+/// The latest findings of targets up to an id.
+const LATEST: &str = "SELECT max(id) FROM findings WHERE target_id IN list($1) AND id <= $2 AND ";
+
+/// Without those of some scans. An index has the ids and not the scans, and SQLite reads it alone.
+const NOT_OF_SCANS: &str = "id NOT IN (SELECT id FROM findings WHERE scan_id IN list($3))";
+
+/// The same on PostgreSQL, which reads the rows anyway. The ids of a large import would not fit into
+/// the memory of a statement, and each row would then be compared with all of them.
+const NOT_OF_SCANS_ON_SERVER: &str = "scan_id NOT IN list($3)";
 
 /// In the order of an index, so that nothing is sorted.
 const GROUPS: &str = " GROUP BY target_id, vuln_id, protocol, port, place";
@@ -105,7 +111,7 @@ impl DuplicateGroups {
             .iter()
             .filter_map(|target| self.importing.get(target));
         let importing: Vec<i64> = scans.flatten().copied().collect();
-        sql(LATEST)
+        latest_without()
             .bind_ids(targets)
             .bind(self.last)
             .bind_ids(&importing)
@@ -114,6 +120,14 @@ impl DuplicateGroups {
             .all(self.store.read())
             .await
     }
+}
+
+/// Reads the latest findings of targets, without those of some scans.
+fn latest_without() -> Statement {
+    per_engine(
+        format!("{LATEST}{NOT_OF_SCANS}"),
+        format!("{LATEST}{NOT_OF_SCANS_ON_SERVER}"),
+    )
 }
 
 #[cfg(test)]
@@ -286,7 +300,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let store = open_sqlite(temp.path()).await;
         let plan: Vec<(i64, i64, i64, String)> =
-            sql(format!("EXPLAIN QUERY PLAN {LATEST}{GROUPS}"))
+            sql(format!("EXPLAIN QUERY PLAN {LATEST}{NOT_OF_SCANS}{GROUPS}"))
                 .bind_ids(&[1])
                 .bind(1_i64)
                 .bind_ids(&[])
@@ -297,6 +311,25 @@ mod tests {
         let has = |text: &str| steps.iter().any(|step| step.contains(text));
         assert!(has("COVERING INDEX findings_by_group"), "{steps:?}");
         assert!(!has("TEMP B-TREE"), "{steps:?}");
+    }
+
+    #[tokio::test]
+    async fn server_reads_the_findings_of_an_import_only_where_it_looks_for_the_latest() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if store.is_file() {
+            return;
+        }
+        let explain = format!("EXPLAIN {LATEST}{NOT_OF_SCANS_ON_SERVER}{GROUPS}");
+        let plan: Vec<String> = sql(explain)
+            .bind_ids(&[1])
+            .bind(1_i64)
+            .bind_ids(&[4])
+            .all(store.read())
+            .await
+            .unwrap();
+        let reads = plan.iter().filter(|step| step.contains(" on findings "));
+        assert_eq!(reads.count(), 1, "{plan:?}");
     }
 
     #[tokio::test]

@@ -87,7 +87,9 @@ impl Statement {
     }
 
     pub fn push(mut self, text: &str) -> Self {
-        self.text.to_mut().push_str(text);
+        for of_engine in self.texts() {
+            of_engine.to_mut().push_str(text);
+        }
         self
     }
 
@@ -95,8 +97,15 @@ impl Statement {
     pub fn push_bind(mut self, value: impl Into<SqlValue>) -> Self {
         self = self.bind(value);
         let number = self.values.len();
-        let _ = write!(self.text.to_mut(), "${number}");
+        for of_engine in self.texts() {
+            let _ = write!(of_engine.to_mut(), "${number}");
+        }
         self
+    }
+
+    /// The texts for the engines.
+    fn texts(&mut self) -> impl Iterator<Item = &mut Cow<'static, str>> {
+        std::iter::once(&mut self.text).chain(&mut self.postgres)
     }
 
     /// Adds a condition with its value, such as `target_id =`, when there is a value.
