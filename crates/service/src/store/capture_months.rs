@@ -6,10 +6,16 @@
 //!     ─► SQLite: their captures, in batches
 //! ```
 //!
+//! No index has the time of a capture, and a clock that was wrong may have given a new one an old
+//! time. So the captures that are kept are searched too, once a month: a part of the ids in each
+//! statement, beside all other work. Ids that were searched are remembered, so a start of the
+//! service searches the new ones only.
+//!
 //! Captures and the counters of their loggers change in one transaction, so a logger always has as
 //! many captures as it counts. The counters also change the version of the list.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -17,7 +23,36 @@ use jiff::{Span, Timestamp};
 
 use super::captures::CAPTURE_BYTES;
 use super::sql::sql;
-use super::{Store, StoreResult};
+use super::{DatabaseError, Store, StoreResult};
+
+/// The row of `settings` with the captures that were searched.
+const SEARCHED: &str = "searched_captures";
+/// Ids of a statement that searches captures. With bodies of a page each, it reads 200 MB.
+const SEARCHED_AT_ONCE: i64 = 50_000;
+
+/// Captures up to an id, of which none is before a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SearchedCaptures {
+    /// In milliseconds since 1970.
+    before: i64,
+    last: i64,
+}
+
+impl SearchedCaptures {
+    /// The value in `settings`.
+    fn value(self) -> String {
+        format!("{} {}", self.before, self.last)
+    }
+
+    /// `None` for a value of another form.
+    fn parse(value: &str) -> Option<Self> {
+        let (before, last) = value.split_once(' ')?;
+        Some(Self {
+            before: before.parse().ok()?,
+            last: last.parse().ok()?,
+        })
+    }
+}
 
 /// A month in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,16 +140,90 @@ impl Store {
             false => "captures_other",
         };
         let before = first_kept.begins_at();
-        // No index has the time. With the last id, no batch looks at all newer captures.
-        let last: Option<i64> = sql(format!(
-            "SELECT max(id) FROM {table} WHERE received_at < $1"
-        ))
-        .bind(before)
-        .one(self.read())
-        .await?;
-        let Some(last) = last else {
+        let Some(ids) = self.ids_to_search(table, before).await? else {
             return Ok(0);
         };
+        let newest = *ids.end();
+        let deleted = match self.last_capture_before(table, before, ids).await? {
+            Some(last) => self.delete_captures_up_to(table, before, last).await?,
+            None => 0,
+        };
+        // A server may give an id before another one that is visible earlier.
+        if self.is_file() {
+            let searched = SearchedCaptures {
+                before,
+                last: newest,
+            };
+            self.remember_searched(searched).await?;
+        }
+        Ok(deleted)
+    }
+
+    /// The ids among which captures before a time may be.
+    async fn ids_to_search(
+        &self,
+        table: &str,
+        before: i64,
+    ) -> StoreResult<Option<RangeInclusive<i64>>> {
+        let ends: (Option<i64>, Option<i64>) = sql(format!(
+            "SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"
+        ))
+        .one(self.read())
+        .await?;
+        let (Some(first), Some(newest)) = ends else {
+            return Ok(None);
+        };
+        let value: Option<String> = sql("SELECT value FROM settings WHERE name = $1")
+            .bind(SEARCHED)
+            .optional(self.read())
+            .await?;
+        let searched = value.as_deref().and_then(SearchedCaptures::parse);
+        let first_unknown = searched
+            .filter(|searched| searched.before >= before)
+            .map_or(first, |searched| first.max(searched.last.saturating_add(1)));
+        Ok(Some(first_unknown..=newest))
+    }
+
+    /// The last of these captures that is before a time. With its id, no batch looks at all newer
+    /// captures.
+    ///
+    /// # Errors
+    /// Also when the service ends meanwhile.
+    async fn last_capture_before(
+        &self,
+        table: &str,
+        before: i64,
+        ids: RangeInclusive<i64>,
+    ) -> StoreResult<Option<i64>> {
+        let search = sql(format!(
+            "SELECT max(id) FROM {table} WHERE received_at < $1 AND id > $2 AND id <= $3"
+        ));
+        let search = search.bind(before);
+        let mut newest = *ids.end();
+        while newest >= *ids.start() {
+            if self.deletions.is_ending() {
+                return Err(DatabaseError::PoolClosed);
+            }
+            let older = (newest - SEARCHED_AT_ONCE).max(*ids.start() - 1);
+            let part = search.clone().bind(older).bind(newest);
+            let last: Option<i64> = part.one(self.read()).await?;
+            if last.is_some() {
+                return Ok(last);
+            }
+            newest = older;
+        }
+        Ok(None)
+    }
+
+    async fn remember_searched(&self, searched: SearchedCaptures) -> StoreResult<()> {
+        let remember = sql("INSERT INTO settings (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+        let remember = remember.bind(SEARCHED).bind(searched.value());
+        self.execute(remember).await.map(drop)
+    }
+
+    /// Deletes the captures before a time whose ids are not greater than the last one.
+    async fn delete_captures_up_to(&self, table: &str, before: i64, last: i64) -> StoreResult<u64> {
         let batch = format!(
             "SELECT id FROM {table} WHERE received_at < $1 AND id <= $2 ORDER BY id LIMIT $3"
         );
@@ -158,6 +267,18 @@ mod tests {
         let first = (0..4).fold(march, |month, _| month.earlier(u16::MAX));
         assert_eq!(first.earlier(1), first, "the calendar has a beginning");
         assert_eq!(first.begins_at(), i64::MIN);
+    }
+
+    #[test]
+    fn searched_captures_are_read_as_they_were_stored() {
+        let searched = SearchedCaptures {
+            before: i64::MIN,
+            last: 7,
+        };
+        assert_eq!(SearchedCaptures::parse(&searched.value()), Some(searched));
+        for other in ["", "7", "7 ", "a 7", "7 8 9"] {
+            assert_eq!(SearchedCaptures::parse(other), None, "{other}");
+        }
     }
 
     #[test]

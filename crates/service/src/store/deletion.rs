@@ -66,6 +66,11 @@ impl DeletionTasks {
         self.end.cancel();
     }
 
+    /// Whether each deletion stops now, because the service ends.
+    pub fn is_ending(&self) -> bool {
+        self.end.is_cancelled()
+    }
+
     /// Waits until all deletions have ended.
     pub async fn end(&self) {
         self.tasks.close();
@@ -348,7 +353,7 @@ impl Store {
             if i64::try_from(deleted).unwrap_or(i64::MAX) < rows {
                 return Ok(all);
             }
-            if self.deletions.end.is_cancelled() {
+            if self.deletions.is_ending() {
                 return Err(DatabaseError::PoolClosed);
             }
             rows = next_rows(rows, took, batch_time, fewest);
