@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use tokio::sync::Mutex;
 
+use super::bulk::BulkRead;
 use super::findings::FindingFilter;
 use super::sql::{Statement, per_engine, sql};
 use super::{Store, StoreResult};
@@ -57,9 +58,9 @@ impl Store {
         &self,
         filter: &FindingFilter,
     ) -> StoreResult<(Vec<i64>, DuplicateGroups)> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         // An import that ends in between would hide the older findings of its groups.
-        let mut snapshot = self.snapshot().await?;
+        let mut snapshot = bulk.snapshot().await?;
         let scans: Vec<(i64, i64)> =
             sql("SELECT target_id, id FROM scans WHERE status = 'importing'")
                 .all(&mut snapshot)
@@ -88,16 +89,16 @@ impl DuplicateGroups {
     }
 
     async fn latest_ids(&self, ids: &[i64]) -> StoreResult<Vec<i64>> {
-        let _permit = self.store.bulk().await;
+        let bulk = self.store.bulk().await;
         let mut found = self.found.lock().await;
         let mut targets: Vec<i64> =
             sql("SELECT DISTINCT target_id FROM findings WHERE id IN list($1)")
                 .bind_ids(ids)
-                .all(self.store.read())
+                .all(bulk.read())
                 .await?;
         targets.retain(|target| !found.targets.contains(target));
         if !targets.is_empty() {
-            found.latest.extend(self.latest_of(&targets).await?);
+            found.latest.extend(self.latest_of(&targets, &bulk).await?);
             found.targets.extend(targets);
         }
         let latest = ids.iter().copied().filter(|id| found.latest.remove(id));
@@ -105,7 +106,7 @@ impl DuplicateGroups {
     }
 
     /// The latest finding of each group of these targets.
-    async fn latest_of(&self, targets: &[i64]) -> StoreResult<Vec<i64>> {
+    async fn latest_of(&self, targets: &[i64], bulk: &BulkRead<'_>) -> StoreResult<Vec<i64>> {
         // Of these targets only: each statement reads all findings of the scans that it names.
         let scans = targets
             .iter()
@@ -117,7 +118,7 @@ impl DuplicateGroups {
             .bind_ids(&importing)
             .push_condition("scan_id =", self.scan)
             .push(GROUPS)
-            .all(self.store.read())
+            .all(bulk.read())
             .await
     }
 }
