@@ -15,7 +15,6 @@
 //! many captures as it counts. The counters also change the version of the list.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -27,8 +26,16 @@ use super::{DatabaseError, Store, StoreResult};
 
 /// The row of `settings` with the captures that were searched.
 const SEARCHED: &str = "searched_captures";
-/// Ids of a statement that searches captures. With bodies of a page each, it reads 200 MB.
+/// Ids among which a statement searches captures, or a batch deletes them. With bodies of a page each,
+/// it reads 200 MB.
 const SEARCHED_AT_ONCE: i64 = 50_000;
+
+/// Captures after an id, up to the last one.
+#[derive(Clone, Copy, Debug)]
+struct CaptureIds {
+    after: i64,
+    last: i64,
+}
 
 /// Captures up to an id, of which none is before a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,34 +150,35 @@ impl Store {
         let Some(ids) = self.ids_to_search(table, before).await? else {
             return Ok(0);
         };
-        let newest = *ids.end();
-        let deleted = match self.last_capture_before(table, before, ids).await? {
-            Some(last) => self.delete_captures_up_to(table, before, last).await?,
-            None => 0,
-        };
+        let (mut deleted, mut last) = (0, ids.last);
+        while last > ids.after {
+            if self.deletions.is_ending() {
+                return Err(DatabaseError::PoolClosed);
+            }
+            let after = (last - SEARCHED_AT_ONCE).max(ids.after);
+            let part = CaptureIds { after, last };
+            deleted += self.delete_captures_of(table, before, part).await?;
+            last = after;
+        }
         // A server may give an id before another one that is visible earlier.
         if self.is_file() {
             let searched = SearchedCaptures {
                 before,
-                last: newest,
+                last: ids.last,
             };
             self.remember_searched(searched).await?;
         }
         Ok(deleted)
     }
 
-    /// The ids among which captures before a time may be.
-    async fn ids_to_search(
-        &self,
-        table: &str,
-        before: i64,
-    ) -> StoreResult<Option<RangeInclusive<i64>>> {
+    /// The captures among which some may be before a time.
+    async fn ids_to_search(&self, table: &str, before: i64) -> StoreResult<Option<CaptureIds>> {
         let ends: (Option<i64>, Option<i64>) = sql(format!(
             "SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"
         ))
         .one(self.read())
         .await?;
-        let (Some(first), Some(newest)) = ends else {
+        let (Some(first), Some(last)) = ends else {
             return Ok(None);
         };
         let value: Option<String> = sql("SELECT value FROM settings WHERE name = $1")
@@ -178,41 +186,10 @@ impl Store {
             .optional(self.read())
             .await?;
         let searched = value.as_deref().and_then(SearchedCaptures::parse);
-        let first_unknown = searched
+        let after = searched
             .filter(|searched| searched.before >= before)
-            .map_or(first, |searched| first.max(searched.last.saturating_add(1)));
-        Ok(Some(first_unknown..=newest))
-    }
-
-    /// The last of these captures that is before a time. With its id, no batch looks at all newer
-    /// captures.
-    ///
-    /// # Errors
-    /// Also when the service ends meanwhile.
-    async fn last_capture_before(
-        &self,
-        table: &str,
-        before: i64,
-        ids: RangeInclusive<i64>,
-    ) -> StoreResult<Option<i64>> {
-        let search = sql(format!(
-            "SELECT max(id) FROM {table} WHERE received_at < $1 AND id > $2 AND id <= $3"
-        ));
-        let search = search.bind(before);
-        let mut newest = *ids.end();
-        while newest >= *ids.start() {
-            if self.deletions.is_ending() {
-                return Err(DatabaseError::PoolClosed);
-            }
-            let older = (newest - SEARCHED_AT_ONCE).max(*ids.start() - 1);
-            let part = search.clone().bind(older).bind(newest);
-            let last: Option<i64> = part.one(self.read()).await?;
-            if last.is_some() {
-                return Ok(last);
-            }
-            newest = older;
-        }
-        Ok(None)
+            .map_or(first - 1, |searched| searched.last.max(first - 1));
+        Ok(Some(CaptureIds { after, last }))
     }
 
     async fn remember_searched(&self, searched: SearchedCaptures) -> StoreResult<()> {
@@ -222,11 +199,24 @@ impl Store {
         self.execute(remember).await.map(drop)
     }
 
-    /// Deletes the captures before a time whose ids are not greater than the last one.
-    async fn delete_captures_up_to(&self, table: &str, before: i64, last: i64) -> StoreResult<u64> {
-        let batch = format!(
-            "SELECT id FROM {table} WHERE received_at < $1 AND id <= $2 ORDER BY id LIMIT $3"
-        );
+    /// Deletes those of some captures that are before a time, if there are any.
+    async fn delete_captures_of(
+        &self,
+        table: &str,
+        before: i64,
+        ids: CaptureIds,
+    ) -> StoreResult<u64> {
+        let old = format!("{table} WHERE received_at < $1 AND id > $2 AND id <= $3");
+        let newest: Option<i64> = sql(format!("SELECT max(id) FROM {old}"))
+            .bind(before)
+            .bind(ids.after)
+            .bind(ids.last)
+            .one(self.read())
+            .await?;
+        let Some(last) = newest else {
+            return Ok(0);
+        };
+        let batch = format!("SELECT id FROM {old} ORDER BY id LIMIT $4");
         let uncount = format!(
             "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
              FROM (SELECT logger_id, count(*) AS requests, sum({CAPTURE_BYTES}) AS bytes FROM {table}
@@ -234,7 +224,8 @@ impl Store {
              WHERE loggers.id = logger_id"
         );
         let delete = format!("DELETE FROM {table} WHERE id IN ({batch})");
-        let statements = [uncount, delete].map(|text| sql(text).bind(before).bind(last));
+        let statements =
+            [uncount, delete].map(|text| sql(text).bind(before).bind(ids.after).bind(last));
         self.run_in_batches(&statements, 1).await
     }
 }
