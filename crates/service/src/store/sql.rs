@@ -442,3 +442,20 @@ impl<'a> From<&'a mut PostgresTransaction> for Executor<'a> {
         Self::Postgres(transaction)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pushed_texts_and_parameters_reach_both_engines() {
+        let statement = per_engine("SELECT 1", "SELECT 2")
+            .push(" WHERE a = ")
+            .push_bind(7_i64)
+            .push_condition("b =", Some(8_i64));
+        assert_eq!(statement.text, "SELECT 1 WHERE a = $1 AND b = $2");
+        let postgres = statement.postgres.as_deref();
+        assert_eq!(postgres, Some("SELECT 2 WHERE a = $1 AND b = $2"));
+        assert_eq!(statement.values.len(), 2);
+    }
+}
