@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A client that closes its connection drops the read, but not its statement, which may take
-//! seconds. Clients that do so again and again delay other reads of many rows, and never a small one.
+//! seconds. Clients that do so again and again delay other reads of many rows, and never a small
+//! one.
 
 use tokio::sync::SemaphorePermit;
 

@@ -26,8 +26,8 @@ use super::{DatabaseError, Store, StoreResult};
 
 /// The row of `settings` with the captures that were searched.
 const SEARCHED: &str = "searched_captures";
-/// Ids among which a statement searches captures, or a batch deletes them. With bodies of a page each,
-/// it reads 200 MB.
+/// Ids among which a statement searches captures, or a batch deletes them. With bodies of a page
+/// each, it reads 200 MB.
 const SEARCHED_AT_ONCE: i64 = 50_000;
 
 /// Captures after an id, up to the last one.

@@ -26,8 +26,8 @@ const FIRST_ROWS: i64 = 8;
 /// machine without free processors even one row takes longer than a batch should; so does each
 /// search for rows behind hundreds of scans whose results are deleted already.
 const FEWEST_SMALL: i64 = 32;
-/// Scans that are deleted before the next ones: a batch searches for its rows in all of them, also in
-/// those that have none left.
+/// Scans that are deleted before the next ones: a batch searches for its rows in all of them, also
+/// in those that have none left.
 const SCANS_OF_BATCHES: usize = 50;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
@@ -205,8 +205,8 @@ impl Store {
         Ok(())
     }
 
-    /// Deletes the captures of the loggers that a query with one parameter selects. The loggers count
-    /// those that an interruption leaves.
+    /// Deletes the captures of the loggers that a query with one parameter selects. The loggers
+    /// count those that an interruption leaves.
     pub(super) async fn delete_captures(
         &self,
         loggers: &'static str,
@@ -368,10 +368,10 @@ impl Store {
 /// The rows of a table of results that belong to the scans of a list, without what is read of them;
 /// a text for SQLite and one for PostgreSQL.
 ///
-/// The order is that of an index. Without it, a server which expects that many rows of the table meet
-/// the condition reads the table from its beginning, in each batch: past all deleted rows, and past
-/// those of other scans, for longer than a statement may take. A list of one scan has an order only
-/// as `ANY`: `IN ($1)` is an equality, whose rows need no order.
+/// The order is that of an index. Without it, a server which expects that many rows of the table
+/// meet the condition reads the table from its beginning, in each batch: past all deleted rows, and
+/// past those of other scans, for longer than a statement may take. A list of one scan has an order
+/// only as `ANY`: `IN ($1)` is an equality, whose rows need no order.
 fn rows_of_scans(table: &str) -> [String; 2] {
     [
         format!("FROM {table} WHERE scan_id IN list($1)"),
@@ -425,8 +425,8 @@ mod tests {
         }
     }
 
-    /// Ended scans with the ids from 1, each third of target 2 and the others of target 1, with a row
-    /// in each of these tables.
+    /// Ended scans with the ids from 1, each third of target 2 and the others of target 1, with a
+    /// row in each of these tables.
     async fn add_ended_scans(store: &Store, scans: i64, tables: &[&str]) {
         let scan_rows = sql(
             "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,

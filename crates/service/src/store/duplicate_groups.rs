@@ -24,8 +24,8 @@ const LATEST: &str = "SELECT max(id) FROM findings WHERE target_id IN list($1) A
 /// Without those of some scans. An index has the ids and not the scans, and SQLite reads it alone.
 const NOT_OF_SCANS: &str = "id NOT IN (SELECT id FROM findings WHERE scan_id IN list($3))";
 
-/// The same on PostgreSQL, which reads the rows anyway. The ids of a large import would not fit into
-/// the memory of a statement, and each row would then be compared with all of them.
+/// The same on PostgreSQL, which reads the rows anyway. The ids of a large import would not fit
+/// into the memory of a statement, and each row would then be compared with all of them.
 const NOT_OF_SCANS_ON_SERVER: &str = "scan_id NOT IN list($3)";
 
 /// In the order of an index, so that nothing is sorted.
