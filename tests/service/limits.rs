@@ -450,10 +450,10 @@ async fn slow_bodies_are_refused_and_loggers_record_their_part() {
 
 #[tokio::test]
 async fn file_that_keeps_arriving_may_take_longer_than_the_time_for_a_body() {
-    let limit = Duration::from_millis(300);
+    let limit = Duration::from_millis(600);
     let service = service(|limits| limits.body_time = limit).await;
     let part = "x".repeat(64 << 10);
-    let parts = 16;
+    let parts = 12;
     let head = format!(
         "POST /api/v2/imports?file_name=a HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n",
@@ -470,6 +470,22 @@ async fn file_that_keeps_arriving_may_take_longer_than_the_time_for_a_body() {
     assert!(begun.elapsed() > limit * 2);
     let response = closed(stream).await;
     assert!(response.starts_with("HTTP/1.1 202 "), "{response}");
+    service.stop().await;
+}
+
+#[tokio::test]
+async fn file_that_stops_arriving_after_a_fast_beginning_is_refused_soon() {
+    let service = service(|limits| limits.body_time = Duration::from_secs(1)).await;
+    let beginning = "x".repeat(32 << 20);
+    let head = format!(
+        "POST /api/v2/imports?file_name=a HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {}\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n",
+        service.key,
+        2 * beginning.len()
+    );
+    // A second for each 256 KB would be more than two minutes.
+    let response = exchange(&service.base, &(head + &beginning)).await;
+    assert_error(&response, 408, "did not arrive in time");
     service.stop().await;
 }
 

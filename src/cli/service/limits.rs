@@ -68,7 +68,7 @@ pub struct ConnectionArgs {
     /// Seconds in which request line and headers must arrive
     #[arg(long, value_name = "SECONDS", default_value_t = 15, value_parser = seconds)]
     head_seconds: u64,
-    /// Seconds in which a body must arrive; each 256 KB that arrive add one
+    /// Seconds for which a body may keep the service waiting; each 256 KB that arrive give one back
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = seconds)]
     body_seconds: u64,
     /// Seconds after which an idle connection is closed

@@ -216,9 +216,9 @@ impl ClientLimiter {
     /// Whether the next request of this client exceeds the limit.
     pub fn is_exhausted(&self, client: IpAddr, now: Timestamp) -> bool {
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        windows
-            .get(&client)
-            .is_some_and(|window| window.ends > now.as_second() && window.used >= self.limit)
+        windows.get(&client).is_some_and(|window| {
+            window.is_present(now.as_second(), WINDOW) && window.used >= self.limit
+        })
     }
 
     /// Counts one request.
@@ -334,6 +334,10 @@ mod tests {
         assert!(
             wrong_keys.is_exhausted(client(1), at(1059))
                 && !wrong_keys.is_exhausted(client(1), at(1060))
+        );
+        assert!(
+            !wrong_keys.is_exhausted(client(1), at(5)),
+            "the clock was set back"
         );
         assert_eq!(wrong_keys.take(client(2), at(1000)), Ok(()));
         assert!(!wrong_keys.is_exhausted(client(2), at(1000)));

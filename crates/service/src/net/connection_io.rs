@@ -201,15 +201,48 @@ impl BodyTimeout {
     }
 }
 
-/// Bytes for which a body has a second beyond its time limit, so that large files may take longer.
+/// Bytes that give a body back a second of its time limit, so that large files may take longer.
 const BYTES_PER_SECOND: u64 = 256 << 10;
 
+/// The time for which a body may still keep the service waiting. What arrives gives time back, but
+/// never more than the limit: after a fast beginning, a silent client is not waited for longer than
+/// any other.
+#[derive(Debug)]
+struct BodyTime {
+    limit: Duration,
+    left: Duration,
+    waits_since: Option<Instant>,
+}
+
+impl BodyTime {
+    fn new(limit: Duration) -> Self {
+        Self {
+            limit,
+            left: limit,
+            waits_since: None,
+        }
+    }
+
+    /// When the present wait ends; it begins unless it has begun.
+    fn deadline(&mut self, now: Instant) -> Instant {
+        *self.waits_since.get_or_insert(now) + self.left
+    }
+
+    /// Ends the wait: bytes arrived. The time in which the service did not wait is its own.
+    fn arrive(&mut self, bytes: usize, now: Instant) {
+        let waited = self.waits_since.take().map(|since| now - since);
+        self.left = self.left.saturating_sub(waited.unwrap_or_default());
+        let returned = Duration::from_micros(bytes as u64 * 1_000_000 / BYTES_PER_SECOND);
+        self.left = (self.left + returned).min(self.limit);
+    }
+}
+
 /// The body of a request, which must arrive within a time limit, and faster than
-/// `BYTES_PER_SECOND` after it. The time starts with the first read that waits.
+/// `BYTES_PER_SECOND` after it.
 pub struct LimitedBody<B> {
     body: B,
-    limit: Duration,
-    deadline: Option<Pin<Box<Sleep>>>,
+    time: BodyTime,
+    timer: Option<Pin<Box<Sleep>>>,
     marks: ConnectionMarks,
 }
 
@@ -217,19 +250,22 @@ impl<B> LimitedBody<B> {
     pub fn new(body: B, limit: Duration, marks: ConnectionMarks) -> Self {
         Self {
             body,
-            limit,
-            deadline: None,
+            time: BodyTime::new(limit),
+            timer: None,
             marks,
         }
     }
 
-    /// Moves the deadline by the time of bytes that arrived.
-    fn extend(&mut self, bytes: usize) {
-        let time = Duration::from_micros(bytes as u64 * 1_000_000 / BYTES_PER_SECOND);
-        if let Some(deadline) = &mut self.deadline {
-            let later = deadline.deadline() + time;
-            deadline.as_mut().reset(later);
+    /// Waits until the time for the body is over.
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let deadline = self.time.deadline(Instant::now());
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(sleep_until(deadline)));
+        if timer.deadline() != deadline {
+            timer.as_mut().reset(deadline);
         }
+        timer.as_mut().poll(context)
     }
 }
 
@@ -250,17 +286,12 @@ where
                 self.marks.request_whole();
             }
             if let Some(Ok(part)) = &frame {
-                self.extend(part.data_ref().map_or(0, Bytes::len));
+                let bytes = part.data_ref().map_or(0, Bytes::len);
+                self.time.arrive(bytes, Instant::now());
             }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let limit = self.limit;
-        ready!(
-            self.deadline
-                .get_or_insert_with(|| Box::pin(sleep(limit)))
-                .as_mut()
-                .poll(context)
-        );
+        ready!(self.poll_late(context));
         Poll::Ready(Some(Err(BodyTimeout.into())))
     }
 
@@ -475,6 +506,53 @@ mod tests {
                 assert!(!is_ambiguous(&other, split), "{other}");
             }
         }
+    }
+
+    /// A body at a limit of 30 s, of which bytes arrive once a second: after how many seconds it is
+    /// late, if it is within an hour.
+    fn late_after(bytes: u64) -> Option<u64> {
+        let begun = Instant::now();
+        let mut time = BodyTime::new(Duration::from_secs(30));
+        let part = usize::try_from(bytes).unwrap();
+        (1..=3600).find(|second| {
+            let before = begun + Duration::from_secs(second - 1);
+            let deadline = time.deadline(before);
+            let now = begun + Duration::from_secs(*second);
+            time.arrive(part, now);
+            now > deadline
+        })
+    }
+
+    #[test]
+    fn body_that_arrives_fast_enough_is_never_late() {
+        assert_eq!(late_after(BYTES_PER_SECOND), None);
+        // Half of each second is given back.
+        assert_eq!(late_after(BYTES_PER_SECOND / 2), Some(60));
+        assert_eq!(late_after(0), Some(31));
+    }
+
+    #[test]
+    fn silence_after_a_burst_is_as_long_as_any_other() {
+        let limit = Duration::from_secs(30);
+        let begun = Instant::now();
+        let mut time = BodyTime::new(limit);
+        assert_eq!(time.deadline(begun), begun + limit);
+        time.arrive(512 << 20, begun);
+        assert_eq!(time.deadline(begun), begun + limit);
+        let later = begun + limit / 2;
+        time.arrive(1, later);
+        let returned = Duration::from_micros(3);
+        assert_eq!(time.deadline(later), begun + limit + returned);
+    }
+
+    #[test]
+    fn time_in_which_the_service_does_not_wait_is_not_that_of_the_body() {
+        let limit = Duration::from_secs(30);
+        let begun = Instant::now();
+        let mut time = BodyTime::new(limit);
+        let later = begun + limit * 10;
+        time.arrive(1, later);
+        assert_eq!(time.deadline(later), later + limit);
     }
 
     #[test]

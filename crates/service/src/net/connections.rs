@@ -66,7 +66,7 @@ pub struct ConnectionLimits {
     pub head_bytes: usize,
     /// Time from the first byte of a head to its last.
     pub head_time: Duration,
-    /// Time for the body of a request.
+    /// Time for the body of a request, and the longest silence in it.
     pub body_time: Duration,
     /// Time without a request, or without progress in sending a response.
     pub idle_time: Duration,

@@ -6,6 +6,11 @@
 //!     ─► SQLite: their captures, in batches
 //! ```
 //!
+//! No index has the time of a capture, and a clock that was wrong may have given a new one an old
+//! time. So the captures that are kept are searched too, once a month: a part of the ids in each
+//! statement, beside all other work. Ids that were searched are remembered, so a start of the
+//! service searches the new ones only.
+//!
 //! Captures and the counters of their loggers change in one transaction, so a logger always has as
 //! many captures as it counts. The counters also change the version of the list.
 
@@ -17,7 +22,44 @@ use jiff::{Span, Timestamp};
 
 use super::captures::CAPTURE_BYTES;
 use super::sql::sql;
-use super::{Store, StoreResult};
+use super::{DatabaseError, Store, StoreResult};
+
+/// The row of `settings` with the captures that were searched.
+const SEARCHED: &str = "searched_captures";
+/// Ids among which a statement searches captures, or a batch deletes them. With bodies of a page
+/// each, it reads 200 MB.
+const SEARCHED_AT_ONCE: i64 = 50_000;
+
+/// Captures after an id, up to the last one.
+#[derive(Clone, Copy, Debug)]
+struct CaptureIds {
+    after: i64,
+    last: i64,
+}
+
+/// Captures up to an id, of which none is before a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SearchedCaptures {
+    /// In milliseconds since 1970.
+    before: i64,
+    last: i64,
+}
+
+impl SearchedCaptures {
+    /// The value in `settings`.
+    fn value(self) -> String {
+        format!("{} {}", self.before, self.last)
+    }
+
+    /// `None` for a value of another form.
+    fn parse(value: &str) -> Option<Self> {
+        let (before, last) = value.split_once(' ')?;
+        Some(Self {
+            before: before.parse().ok()?,
+            last: last.parse().ok()?,
+        })
+    }
+}
 
 /// A month in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,19 +147,76 @@ impl Store {
             false => "captures_other",
         };
         let before = first_kept.begins_at();
-        // No index has the time. With the last id, no batch looks at all newer captures.
-        let last: Option<i64> = sql(format!(
-            "SELECT max(id) FROM {table} WHERE received_at < $1"
-        ))
-        .bind(before)
-        .one(self.read())
-        .await?;
-        let Some(last) = last else {
+        let Some(ids) = self.ids_to_search(table, before).await? else {
             return Ok(0);
         };
-        let batch = format!(
-            "SELECT id FROM {table} WHERE received_at < $1 AND id <= $2 ORDER BY id LIMIT $3"
-        );
+        let (mut deleted, mut last) = (0, ids.last);
+        while last > ids.after {
+            if self.deletions.is_ending() {
+                return Err(DatabaseError::PoolClosed);
+            }
+            let after = (last - SEARCHED_AT_ONCE).max(ids.after);
+            let part = CaptureIds { after, last };
+            deleted += self.delete_captures_of(table, before, part).await?;
+            last = after;
+        }
+        // A server may give an id before another one that is visible earlier.
+        if self.is_file() {
+            let searched = SearchedCaptures {
+                before,
+                last: ids.last,
+            };
+            self.remember_searched(searched).await?;
+        }
+        Ok(deleted)
+    }
+
+    /// The captures among which some may be before a time.
+    async fn ids_to_search(&self, table: &str, before: i64) -> StoreResult<Option<CaptureIds>> {
+        let ends: (Option<i64>, Option<i64>) = sql(format!(
+            "SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"
+        ))
+        .one(self.read())
+        .await?;
+        let (Some(first), Some(last)) = ends else {
+            return Ok(None);
+        };
+        let value: Option<String> = sql("SELECT value FROM settings WHERE name = $1")
+            .bind(SEARCHED)
+            .optional(self.read())
+            .await?;
+        let searched = value.as_deref().and_then(SearchedCaptures::parse);
+        let after = searched
+            .filter(|searched| searched.before >= before)
+            .map_or(first - 1, |searched| searched.last.max(first - 1));
+        Ok(Some(CaptureIds { after, last }))
+    }
+
+    async fn remember_searched(&self, searched: SearchedCaptures) -> StoreResult<()> {
+        let remember = sql("INSERT INTO settings (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+        let remember = remember.bind(SEARCHED).bind(searched.value());
+        self.execute(remember).await.map(drop)
+    }
+
+    /// Deletes those of some captures that are before a time, if there are any.
+    async fn delete_captures_of(
+        &self,
+        table: &str,
+        before: i64,
+        ids: CaptureIds,
+    ) -> StoreResult<u64> {
+        let old = format!("{table} WHERE received_at < $1 AND id > $2 AND id <= $3");
+        let newest: Option<i64> = sql(format!("SELECT max(id) FROM {old}"))
+            .bind(before)
+            .bind(ids.after)
+            .bind(ids.last)
+            .one(self.read())
+            .await?;
+        let Some(last) = newest else {
+            return Ok(0);
+        };
+        let batch = format!("SELECT id FROM {old} ORDER BY id LIMIT $4");
         let uncount = format!(
             "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
              FROM (SELECT logger_id, count(*) AS requests, sum({CAPTURE_BYTES}) AS bytes FROM {table}
@@ -125,7 +224,8 @@ impl Store {
              WHERE loggers.id = logger_id"
         );
         let delete = format!("DELETE FROM {table} WHERE id IN ({batch})");
-        let statements = [uncount, delete].map(|text| sql(text).bind(before).bind(last));
+        let statements =
+            [uncount, delete].map(|text| sql(text).bind(before).bind(ids.after).bind(last));
         self.run_in_batches(&statements, 1).await
     }
 }
@@ -158,6 +258,18 @@ mod tests {
         let first = (0..4).fold(march, |month, _| month.earlier(u16::MAX));
         assert_eq!(first.earlier(1), first, "the calendar has a beginning");
         assert_eq!(first.begins_at(), i64::MIN);
+    }
+
+    #[test]
+    fn searched_captures_are_read_as_they_were_stored() {
+        let searched = SearchedCaptures {
+            before: i64::MIN,
+            last: 7,
+        };
+        assert_eq!(SearchedCaptures::parse(&searched.value()), Some(searched));
+        for other in ["", "7", "7 ", "a 7", "7 8 9"] {
+            assert_eq!(SearchedCaptures::parse(other), None, "{other}");
+        }
     }
 
     #[test]

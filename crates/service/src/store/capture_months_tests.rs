@@ -2,7 +2,8 @@
 
 use super::Store;
 use super::capture_months::CaptureMonth;
-use super::testing::{add_logger, assert_captures, open, record_at, two_nodes};
+use super::sql::sql;
+use super::testing::{add_logger, assert_captures, open, open_sqlite, record_at, two_nodes};
 use super::versions::ListNoun;
 use scandeck_wire::contract::{LoggerId, WorkspaceId};
 
@@ -85,6 +86,39 @@ async fn month_turns_old_when_time_passes() {
         assert!(store.delete_captures_before(first_kept).await.unwrap());
         assert_captures(&store, logger, &left).await;
     }
+}
+
+#[tokio::test]
+async fn old_captures_far_behind_new_ones_are_found() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let logger = add_logger(&store, "a").await;
+    let old = "2020-01-01T00:00:00Z";
+    record_at(&store, logger, &[old, NOW, old, NOW]).await;
+    // More ids than a statement searches are between two captures.
+    let spread = sql("UPDATE captures SET id = id * 130000");
+    store.execute(spread).await.unwrap();
+    assert!(store.delete_captures_before(august()).await.unwrap());
+    assert_captures(&store, logger, &[260_000, 520_000]).await;
+}
+
+#[tokio::test]
+async fn searched_captures_are_searched_again_for_a_later_month_only() {
+    const MAY: &str = "2026-05-01T00:00:00Z";
+    let temp = tempfile::tempdir().unwrap();
+    let store = open_sqlite(temp.path()).await;
+    let logger = add_logger(&store, "a").await;
+    record_at(&store, logger, &[MAY, NOW, NOW]).await;
+    assert!(store.delete_captures_before(august()).await.unwrap());
+    assert_captures(&store, logger, &[2, 3]).await;
+    let change = sql("UPDATE captures SET received_at = 0 WHERE id = 2");
+    store.execute(change).await.unwrap();
+    record_at(&store, logger, &[MAY]).await;
+    assert!(store.delete_captures_before(august()).await.unwrap());
+    assert_captures(&store, logger, &[2, 3]).await;
+    let september = august().following();
+    assert!(store.delete_captures_before(september).await.unwrap());
+    assert_captures(&store, logger, &[3]).await;
 }
 
 #[tokio::test]

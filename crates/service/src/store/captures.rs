@@ -123,27 +123,27 @@ impl Store {
         logger: LoggerId,
         since: i64,
     ) -> StoreResult<Vec<(i64, i64)>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql(
             "SELECT id, CAST(octet_length(body) + octet_length(headers) + coalesce(octet_length(raw), 0) AS BIGINT)
              FROM captures WHERE logger_id = $1 AND id > $2 ORDER BY id",
         )
         .bind(logger.0)
         .bind(since)
-        .all(self.read())
+        .all(bulk.read())
         .await
     }
 
     /// Captures in the order of their ids; deleted ones are missing.
     pub async fn captures(&self, ids: &[i64]) -> StoreResult<Vec<Capture>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql(
             "SELECT id, received_at, ip_address, remote_port, method, path, query, http_version, headers, body,
                 raw, problems
              FROM captures WHERE id IN list($1) ORDER BY id",
         )
         .bind_ids(ids)
-        .all_as(self.read(), capture_of).await
+        .all_as(bulk.read(), capture_of).await
     }
 
     /// Records requests in one transaction. Returns false for a request whose logger is full or

@@ -26,8 +26,8 @@ const FIRST_ROWS: i64 = 8;
 /// machine without free processors even one row takes longer than a batch should; so does each
 /// search for rows behind hundreds of scans whose results are deleted already.
 const FEWEST_SMALL: i64 = 32;
-/// Scans whose results are deleted before those of the next ones: a batch searches for its rows in
-/// all of them, also in those that have none left.
+/// Scans that are deleted before the next ones: a batch searches for its rows in all of them, also
+/// in those that have none left.
 const SCANS_OF_BATCHES: usize = 50;
 /// Most rows of a transaction.
 const MOST_ROWS: i64 = 500;
@@ -64,6 +64,11 @@ impl DeletionTasks {
     #[cfg(test)]
     pub fn interrupt(&self) {
         self.end.cancel();
+    }
+
+    /// Whether each deletion stops now, because the service ends.
+    pub fn is_ending(&self) -> bool {
+        self.end.is_cancelled()
     }
 
     /// Waits until all deletions have ended.
@@ -143,31 +148,10 @@ impl Store {
         work.await.unwrap_or(Err(DatabaseError::WorkerCrashed))
     }
 
-    /// Deletes the ended scans that meet a condition with one parameter; their results are deleted
-    /// already. One statement that deletes all of them could exceed its time limit.
+    /// Deletes the ended scans that a query with one parameter selects, some at a time: first their
+    /// results, then the scans themselves. The next ones keep their results until then, so a client
+    /// never sees many scans that seem to have found nothing, also not after an interruption.
     pub(super) async fn delete_scans(
-        &self,
-        condition: &'static str,
-        parameter: i64,
-    ) -> StoreResult<()> {
-        let rows = format!("{condition} AND id NOT IN (SELECT scan_id FROM jobs)");
-        self.delete_in_batches("scans", &rows, &[parameter])
-            .await
-            .map(drop)
-    }
-
-    /// Deletes the targets of a workspace that have no scans.
-    pub(super) async fn delete_unscanned_targets(&self, workspace: WorkspaceId) -> StoreResult<()> {
-        let rows = "workspace_id = $1
-            AND id NOT IN (SELECT target_id FROM scans WHERE workspace_id = $1)";
-        self.delete_in_batches("targets", rows, &[workspace.0])
-            .await
-            .map(drop)
-    }
-
-    /// Deletes findings, tests and raw lines of the ended scans that a query with one parameter
-    /// selects.
-    pub(super) async fn delete_results(
         &self,
         scans: &'static str,
         parameter: i64,
@@ -179,26 +163,60 @@ impl Store {
         .bind(parameter)
         .all(self.read())
         .await?;
+        for some in ended.chunks(SCANS_OF_BATCHES) {
+            self.delete_results(some).await?;
+            let numbers: Vec<String> = (1..=some.len()).map(|at| format!("${at}")).collect();
+            let rows = format!("id IN ({})", numbers.join(", "));
+            self.delete_in_batches("scans", &rows, some).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the targets of a workspace that have no scans.
+    pub(super) async fn delete_unscanned_targets(&self, workspace: WorkspaceId) -> StoreResult<()> {
+        let rows = "workspace_id = $1
+            AND id NOT IN (SELECT target_id FROM scans WHERE workspace_id = $1)";
+        self.delete_in_batches("targets", rows, &[workspace.0])
+            .await
+            .map(drop)
+    }
+
+    /// Deletes findings, tests and raw lines of ended scans. Those that have none wait for no other
+    /// write.
+    pub(super) async fn delete_results(&self, scans: &[i64]) -> StoreResult<()> {
         for table in ["findings", "tests", "raw_lines"] {
-            for some in ended.chunks(SCANS_OF_BATCHES) {
-                let numbers: Vec<String> = (1..=some.len()).map(|at| format!("${at}")).collect();
-                let rows = format!("scan_id IN ({})", numbers.join(", "));
-                self.delete_in_batches(table, &rows, some).await?;
+            let [sqlite, postgres] = rows_of_scans(table);
+            let any = per_engine(
+                format!("SELECT scan_id {sqlite} LIMIT 1"),
+                format!("SELECT scan_id {postgres} LIMIT 1"),
+            );
+            let first: Option<i64> = any.bind_ids(scans).optional(self.read()).await?;
+            if first.is_some() {
+                let delete = per_engine(
+                    format!("DELETE FROM {table} WHERE rowid IN (SELECT rowid {sqlite} LIMIT $2)"),
+                    format!(
+                        "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid {postgres} LIMIT $2))"
+                    ),
+                );
+                self.run_in_batches(&[delete.bind_ids(scans)], fewest_rows(table))
+                    .await?;
             }
         }
         Ok(())
     }
 
-    /// Deletes the captures of the loggers that a query with one parameter selects.
+    /// Deletes the captures of the loggers that a query with one parameter selects. The loggers
+    /// count those that an interruption leaves.
     pub(super) async fn delete_captures(
         &self,
         loggers: &'static str,
         parameter: i64,
     ) -> StoreResult<()> {
-        let rows = format!("logger_id IN ({loggers})");
-        self.delete_in_batches("captures", &rows, &[parameter])
-            .await
-            .map(drop)
+        let ids: Vec<i64> = sql(loggers).bind(parameter).all(self.read()).await?;
+        for logger in ids {
+            self.delete_captures_until(logger, i64::MAX).await?;
+        }
+        Ok(())
     }
 
     /// Deletes the captures of a logger up to an id. Each batch changes the counters of the logger
@@ -253,7 +271,8 @@ impl Store {
         ] {
             let rows = format!(
                 "workspace_id = $1
-                 AND position <= (SELECT {purged} FROM event_logs WHERE workspace_id = $1)"
+                 AND position <= (SELECT {purged} FROM event_logs WHERE workspace_id = $1)
+                 ORDER BY position"
             );
             // On a server, those that another request is deleting count as deleted in a batch.
             while self.has_rows(table, &rows, &[workspace.0]).await? {
@@ -293,13 +312,11 @@ impl Store {
             return Ok(0);
         }
         let limit = parameters.len() + 1;
-        // Rows of captures are in several tables of PostgreSQL, whose row ids are not unique.
-        let row = if table == "captures" { "id" } else { "ctid" };
         let sqlite = format!(
             "DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} WHERE {condition} LIMIT ${limit})"
         );
         let postgres = format!(
-            "DELETE FROM {table} WHERE {row} = ANY(ARRAY(SELECT {row} FROM {table} WHERE {condition} LIMIT ${limit}))"
+            "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} WHERE {condition} LIMIT ${limit}))"
         );
         let delete = bind(per_engine(sqlite, postgres));
         self.run_in_batches(&[delete], fewest_rows(table)).await
@@ -336,7 +353,7 @@ impl Store {
             if i64::try_from(deleted).unwrap_or(i64::MAX) < rows {
                 return Ok(all);
             }
-            if self.deletions.end.is_cancelled() {
+            if self.deletions.is_ending() {
                 return Err(DatabaseError::PoolClosed);
             }
             rows = next_rows(rows, took, batch_time, fewest);
@@ -346,6 +363,20 @@ impl Store {
             }
         }
     }
+}
+
+/// The rows of a table of results that belong to the scans of a list, without what is read of them;
+/// a text for SQLite and one for PostgreSQL.
+///
+/// The order is that of an index. Without it, a server which expects that many rows of the table
+/// meet the condition reads the table from its beginning, in each batch: past all deleted rows, and
+/// past those of other scans, for longer than a statement may take. A list of one scan has an order
+/// only as `ANY`: `IN ($1)` is an equality, whose rows need no order.
+fn rows_of_scans(table: &str) -> [String; 2] {
+    [
+        format!("FROM {table} WHERE scan_id IN list($1)"),
+        format!("FROM {table} WHERE scan_id = ANY($1) ORDER BY scan_id"),
+    ]
 }
 
 /// The fewest rows of a transaction that deletes rows of this table.
@@ -376,6 +407,8 @@ mod tests {
     use super::*;
     use scandeck_wire::contract::{ScanId, TargetType};
 
+    const SCANS_OF_TARGET: &str = "SELECT id FROM scans WHERE target_id = $1";
+
     /// A target with an ended scan of 2,000 raw lines and a running scan of 10.
     async fn add_scans(store: &Store) {
         for statement in [
@@ -389,6 +422,39 @@ mod tests {
                 SELECT value FROM n) AS numbers",
         ] {
             store.execute(sql(statement)).await.unwrap();
+        }
+    }
+
+    /// Ended scans with the ids from 1, each third of target 2 and the others of target 1, with a
+    /// row in each of these tables.
+    async fn add_ended_scans(store: &Store, scans: i64, tables: &[&str]) {
+        let scan_rows = sql(
+            "INSERT INTO scans (id, workspace_id, target_id, tool_id, status, created_at, params, redirect_level,
+                scan_original_url, vpn_scan, max_minutes)
+             SELECT value, 1, CASE WHEN value % 3 = 0 THEN 2 ELSE 1 END, 70, 'finished', 0, '{}', 'none', false, false, 1
+                FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $1)
+                SELECT value FROM n) AS numbers",
+        );
+        let targets = sql("INSERT INTO targets (id, workspace_id, name, type)
+             VALUES (1, 1, 'a', 'hostname'), (2, 1, 'b', 'hostname')");
+        for statement in [targets, scan_rows.bind(scans)] {
+            store.execute(statement).await.unwrap();
+        }
+        for table in tables {
+            let (columns, values) = match *table {
+                "findings" => (
+                    "target_id, workspace_id, vuln_id, protocol, port, place, risk, body",
+                    "target_id, workspace_id, 'a', 'tcp', 80, '', 1, '{}'",
+                ),
+                "tests" => (
+                    "uid, description, metadata, performed_at",
+                    "'a', '', '{}', 0",
+                ),
+                _ => ("line", "'x'"),
+            };
+            let insert =
+                format!("INSERT INTO {table} (scan_id, {columns}) SELECT id, {values} FROM scans");
+            store.execute(sql(insert)).await.unwrap();
         }
     }
 
@@ -437,10 +503,7 @@ mod tests {
         let store = open_sqlite(temp.path()).await;
         add_scans(&store).await;
         let before = store.commits();
-        store
-            .delete_results("SELECT id FROM scans WHERE target_id = $1", 1)
-            .await
-            .unwrap();
+        store.delete_scans(SCANS_OF_TARGET, 1).await.unwrap();
         let sync: i64 = sql("PRAGMA synchronous")
             .one(&mut store.change().await.unwrap())
             .await
@@ -455,6 +518,66 @@ mod tests {
             10,
             "an active scan keeps its results"
         );
+    }
+
+    #[tokio::test]
+    async fn all_of_many_scans_are_deleted_and_no_result_of_another_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let tables = ["findings", "tests", "raw_lines"];
+        // Of target 1 are more than twice as many as are deleted before the next ones.
+        let scans = 3 * SCANS_OF_BATCHES as i64 + 3;
+        add_ended_scans(&store, scans, &tables).await;
+        let active = sql("INSERT INTO jobs (scan_id, params) VALUES (1, '{}')");
+        store.execute(active).await.unwrap();
+        store.delete_scans(SCANS_OF_TARGET, 1).await.unwrap();
+        let expected: Vec<i64> = (1..=scans)
+            .filter(|scan| *scan == 1 || scan % 3 == 0)
+            .collect();
+        let left = async |scan: &str, table: &str| {
+            let ids = sql(format!("SELECT {scan} FROM {table} ORDER BY {scan}"));
+            ids.all::<i64>(store.read()).await.unwrap()
+        };
+        assert_eq!(left("id", "scans").await, expected);
+        for table in tables {
+            assert_eq!(left("scan_id", table).await, expected, "{table}");
+        }
+    }
+
+    #[tokio::test]
+    async fn interrupted_deletion_leaves_the_results_of_the_next_scans() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        let scans = 3 * SCANS_OF_BATCHES as i64;
+        add_ended_scans(&store, scans, &["raw_lines"]).await;
+        // The first scans of target 1 have no results, so their deletion gets as far as the scans.
+        let first = sql("DELETE FROM raw_lines WHERE scan_id IN
+             (SELECT id FROM scans WHERE target_id = 1 ORDER BY id LIMIT $1)");
+        let first = first.bind(SCANS_OF_BATCHES as i64);
+        store.execute(first).await.unwrap();
+        let before = raw_lines(&store).await;
+        store.deletions.interrupt();
+        let interrupted = store.delete_scans(SCANS_OF_TARGET, 1).await;
+        assert!(interrupted.is_err(), "after its first batch");
+        assert_eq!(raw_lines(&store).await, before);
+    }
+
+    #[tokio::test]
+    async fn server_searches_results_by_an_index_when_most_rows_are_deleted() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if store.is_file() {
+            return;
+        }
+        add_scans(&store).await;
+        let mut change = store.change().await.unwrap();
+        let analyze = sql("ANALYZE raw_lines");
+        analyze.execute(&mut change).await.unwrap();
+        let [_, rows] = rows_of_scans("raw_lines");
+        let explain = sql(format!("EXPLAIN SELECT ctid {rows} LIMIT 100"));
+        let plan: Vec<String> = explain.bind_ids(&[1]).all(&mut change).await.unwrap();
+        let by_index = |step: &String| step.contains("raw_lines_by_scan");
+        assert!(plan.iter().any(by_index), "{plan:?}");
     }
 
     #[tokio::test]

@@ -13,13 +13,20 @@ use std::collections::{HashMap, HashSet};
 
 use tokio::sync::Mutex;
 
+use super::bulk::BulkRead;
 use super::findings::FindingFilter;
-use super::sql::sql;
+use super::sql::{Statement, per_engine, sql};
 use super::{Store, StoreResult};
 
-/// The latest findings of targets up to an id, without those of some scans.
-const LATEST: &str = "SELECT max(id) FROM findings WHERE target_id IN list($1) AND id <= $2
-    AND id NOT IN (SELECT id FROM findings WHERE scan_id IN list($3))";
+/// The latest findings of targets up to an id.
+const LATEST: &str = "SELECT max(id) FROM findings WHERE target_id IN list($1) AND id <= $2 AND ";
+
+/// Without those of some scans. An index has the ids and not the scans, and SQLite reads it alone.
+const NOT_OF_SCANS: &str = "id NOT IN (SELECT id FROM findings WHERE scan_id IN list($3))";
+
+/// The same on PostgreSQL, which reads the rows anyway. The ids of a large import would not fit
+/// into the memory of a statement, and each row would then be compared with all of them.
+const NOT_OF_SCANS_ON_SERVER: &str = "scan_id NOT IN list($3)";
 
 /// In the order of an index, so that nothing is sorted.
 const GROUPS: &str = " GROUP BY target_id, vuln_id, protocol, port, place";
@@ -51,9 +58,9 @@ impl Store {
         &self,
         filter: &FindingFilter,
     ) -> StoreResult<(Vec<i64>, DuplicateGroups)> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         // An import that ends in between would hide the older findings of its groups.
-        let mut snapshot = self.snapshot().await?;
+        let mut snapshot = bulk.snapshot().await?;
         let scans: Vec<(i64, i64)> =
             sql("SELECT target_id, id FROM scans WHERE status = 'importing'")
                 .all(&mut snapshot)
@@ -82,16 +89,16 @@ impl DuplicateGroups {
     }
 
     async fn latest_ids(&self, ids: &[i64]) -> StoreResult<Vec<i64>> {
-        let _permit = self.store.bulk().await;
+        let bulk = self.store.bulk().await;
         let mut found = self.found.lock().await;
         let mut targets: Vec<i64> =
             sql("SELECT DISTINCT target_id FROM findings WHERE id IN list($1)")
                 .bind_ids(ids)
-                .all(self.store.read())
+                .all(bulk.read())
                 .await?;
         targets.retain(|target| !found.targets.contains(target));
         if !targets.is_empty() {
-            found.latest.extend(self.latest_of(&targets).await?);
+            found.latest.extend(self.latest_of(&targets, &bulk).await?);
             found.targets.extend(targets);
         }
         let latest = ids.iter().copied().filter(|id| found.latest.remove(id));
@@ -99,21 +106,29 @@ impl DuplicateGroups {
     }
 
     /// The latest finding of each group of these targets.
-    async fn latest_of(&self, targets: &[i64]) -> StoreResult<Vec<i64>> {
+    async fn latest_of(&self, targets: &[i64], bulk: &BulkRead<'_>) -> StoreResult<Vec<i64>> {
         // Of these targets only: each statement reads all findings of the scans that it names.
         let scans = targets
             .iter()
             .filter_map(|target| self.importing.get(target));
         let importing: Vec<i64> = scans.flatten().copied().collect();
-        sql(LATEST)
+        latest_without()
             .bind_ids(targets)
             .bind(self.last)
             .bind_ids(&importing)
             .push_condition("scan_id =", self.scan)
             .push(GROUPS)
-            .all(self.store.read())
+            .all(bulk.read())
             .await
     }
+}
+
+/// Reads the latest findings of targets, without those of some scans.
+fn latest_without() -> Statement {
+    per_engine(
+        format!("{LATEST}{NOT_OF_SCANS}"),
+        format!("{LATEST}{NOT_OF_SCANS_ON_SERVER}"),
+    )
 }
 
 #[cfg(test)]
@@ -286,7 +301,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let store = open_sqlite(temp.path()).await;
         let plan: Vec<(i64, i64, i64, String)> =
-            sql(format!("EXPLAIN QUERY PLAN {LATEST}{GROUPS}"))
+            sql(format!("EXPLAIN QUERY PLAN {LATEST}{NOT_OF_SCANS}{GROUPS}"))
                 .bind_ids(&[1])
                 .bind(1_i64)
                 .bind_ids(&[])
@@ -297,6 +312,25 @@ mod tests {
         let has = |text: &str| steps.iter().any(|step| step.contains(text));
         assert!(has("COVERING INDEX findings_by_group"), "{steps:?}");
         assert!(!has("TEMP B-TREE"), "{steps:?}");
+    }
+
+    #[tokio::test]
+    async fn server_reads_the_findings_of_an_import_only_where_it_looks_for_the_latest() {
+        let temp = tempfile::tempdir().unwrap();
+        let store = open(temp.path()).await;
+        if store.is_file() {
+            return;
+        }
+        let explain = format!("EXPLAIN {LATEST}{NOT_OF_SCANS_ON_SERVER}{GROUPS}");
+        let plan: Vec<String> = sql(explain)
+            .bind_ids(&[1])
+            .bind(1_i64)
+            .bind_ids(&[4])
+            .all(store.read())
+            .await
+            .unwrap();
+        let reads = plan.iter().filter(|step| step.contains(" on findings "));
+        assert_eq!(reads.count(), 1, "{plan:?}");
     }
 
     #[tokio::test]

@@ -105,17 +105,17 @@ impl FindingFilter {
 impl Store {
     /// The ids of findings, in their order.
     pub async fn finding_ids(&self, filter: &FindingFilter) -> StoreResult<Vec<i64>> {
-        let _permit = self.bulk().await;
-        filter.select_ids().all(self.read()).await
+        let bulk = self.bulk().await;
+        filter.select_ids().all(bulk.read()).await
     }
 
     /// Findings in the order of their ids, as JSON for clients. Deleted ones are missing.
     pub async fn findings(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         let findings = sql(SELECT)
             .push(IS_SHOWN)
             .push(" AND findings.id IN list($1) ORDER BY findings.id");
-        let rows: Vec<FindingRow> = findings.bind_ids(ids).all(self.read()).await?;
+        let rows: Vec<FindingRow> = findings.bind_ids(ids).all(bulk.read()).await?;
         Ok(rows.into_iter().filter_map(FindingRow::into_json).collect())
     }
 
@@ -128,7 +128,7 @@ impl Store {
     pub async fn histories(&self, ids: &[i64]) -> StoreResult<HashMap<FindingId, Vec<Earlier>>> {
         let mut histories = HashMap::<FindingId, Vec<Earlier>>::new();
         for batch in ids.chunks(BATCH) {
-            let _permit = self.bulk().await;
+            let bulk = self.bulk().await;
             let rows: Vec<(i64, i64, i64, Option<i64>)> = sql(
                 "SELECT this.id, older.id, older.risk, scans.started_at FROM findings AS this
                     JOIN findings AS older
@@ -139,7 +139,7 @@ impl Store {
                  WHERE this.id IN list($1) ORDER BY this.id, older.id DESC",
             )
             .bind_ids(batch)
-            .all(self.read())
+            .all(bulk.read())
             .await?;
             for (id, older, risk, started) in rows {
                 let earlier = Earlier {

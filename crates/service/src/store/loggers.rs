@@ -165,16 +165,22 @@ mod tests {
     use crate::store::testing::{add_logger, assert_captures, open, open_sqlite, record_at};
 
     #[tokio::test]
-    async fn interrupted_clearing_counts_the_captures_that_are_left() {
+    async fn interrupted_clearing_or_deletion_counts_the_captures_that_are_left() {
         let temp = tempfile::tempdir().unwrap();
         let store = open(temp.path()).await;
         let logger = add_logger(&store, "a").await;
-        record_at(&store, logger, &["2026-11-30T12:00:00Z"; 20]).await;
+        record_at(&store, logger, &["2026-11-30T12:00:00Z"; 40]).await;
         store.deletions.interrupt();
-        let interrupted = store.clear_logger(logger).await;
-        assert!(interrupted.is_err(), "after its first batch");
-        let left: Vec<i64> = (9..=20).collect();
-        assert_captures(&store, logger, &left).await;
+        let left = |first: i64| -> Vec<i64> { (first..=40).collect() };
+        let cleared = store.clear_logger(logger).await;
+        assert!(cleared.is_err(), "after its first batch");
+        assert_captures(&store, logger, &left(9)).await;
+        let deleted = store.delete_logger(logger).await;
+        assert!(deleted.is_err(), "after its first batch");
+        assert_captures(&store, logger, &left(17)).await;
+        let workspace_deleted = store.delete_workspace(WorkspaceId(1)).await;
+        assert!(workspace_deleted.is_err(), "after its first batch");
+        assert_captures(&store, logger, &left(25)).await;
     }
 
     #[tokio::test]

@@ -2,7 +2,7 @@
 //! of the service contains SQL.
 //!
 //! ```text
-//!   routes, worker ─► statements (sql) ─► reading pool (several connections)        ┐
+//!   routes, worker ─► statements (sql) ─► reading pools (small reads; many rows)    ┐
 //!                                     └─► writing pool (one connection, fsync) ──►  ├─ scandeck.db
 //!                                           └─ triggers set `versions`              ┘  (its log: checkpoint)
 //!                                     or connections of PostgreSQL (postgres)
@@ -17,6 +17,7 @@
 //! Several processes may share the file: what two of them must agree on is a row, and a claim of a
 //! row ends with its process ([`nodes`]).
 
+mod bulk;
 pub mod capture_months;
 #[cfg(test)]
 mod capture_months_tests;
@@ -60,10 +61,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::Timestamp;
 use sqlx::pool::PoolConnection;
 use sqlx::{Sqlite, SqlitePool};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 use scandeck_wire::contract::{Shared, Stamp};
 
+use bulk::BULK_READS;
 use checkpoint::Checkpoints;
 use deletion::DeletionTasks;
 use nodes::ServiceNode;
@@ -100,6 +102,7 @@ enum StoreEngine {
 #[derive(Clone, Debug)]
 struct SqliteEngine {
     read: SqlitePool,
+    bulk: SqlitePool,
     write: SqlitePool,
     checkpoints: Checkpoints,
     /// Whether the journal is a write-ahead log.
@@ -109,14 +112,11 @@ struct SqliteEngine {
 #[derive(Clone, Debug)]
 struct PostgresEngine {
     read: PostgresPool,
+    bulk: PostgresPool,
     write: PostgresPool,
     /// The schema of the program; that of the database may be newer.
     schema: i64,
 }
-
-/// Reads of many rows at the same time. The reading pool has more connections, so small reads never
-/// wait for them.
-const BULK_READS: usize = 2;
 
 /// A write transaction; it is rolled back when dropped without a commit.
 ///
@@ -154,7 +154,7 @@ impl Store {
         Self {
             engine,
             commits: Arc::default(),
-            bulk: Arc::new(Semaphore::new(BULK_READS)),
+            bulk: Arc::new(Semaphore::new(BULK_READS as usize)),
             deletions: DeletionTasks::default(),
             node: Arc::new(node),
         }
@@ -209,12 +209,6 @@ impl Store {
             change.commit().await?;
         }
         Ok(changed)
-    }
-
-    /// The permit for a read of many rows, to be held until the rows are read.
-    async fn bulk(&self) -> Option<SemaphorePermit<'_>> {
-        // Nobody closes the semaphore.
-        self.bulk.acquire().await.ok()
     }
 
     fn read(&self) -> Executor<'_> {
@@ -277,11 +271,13 @@ impl Store {
         match &self.engine {
             StoreEngine::Sqlite(engine) => {
                 engine.read.close().await;
+                engine.bulk.close().await;
                 engine.checkpoints.close().await;
                 engine.write.close().await;
             }
             StoreEngine::Postgres(engine) => {
                 engine.read.close().await;
+                engine.bulk.close().await;
                 engine.write.close().await;
             }
         }

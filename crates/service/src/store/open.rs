@@ -16,6 +16,7 @@ use sqlx::SqliteConnection;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqlitePoolOptions;
 
+use super::bulk::BULK_READS;
 use super::checkpoint::{Checkpoints, writing_options};
 use super::{ServiceNode, SqliteEngine, Store, StoreEngine};
 use crate::errors::StartError;
@@ -232,9 +233,13 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         .max_connections(4)
         .connect_with(private_options(file).read_only(true))
         .await?;
+    let bulk = SqlitePoolOptions::new()
+        .max_connections(BULK_READS)
+        .connect_lazy_with(private_options(file).read_only(true));
     let checkpoints = Checkpoints::open(file).await?;
     let engine = SqliteEngine {
         read,
+        bulk,
         write,
         checkpoints,
         has_log: !is_on_network(file),

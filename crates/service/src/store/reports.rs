@@ -117,9 +117,9 @@ impl Store {
                  ON {table}.id BETWEEN CAST(run.value ->> 0 AS BIGINT) AND CAST(run.value ->> 1 AS BIGINT)"
             ),
         );
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         let (count, first, last): (i64, Option<i64>, Option<i64>) =
-            found.bind(json!(runs).to_string()).one(self.read()).await?;
+            found.bind(json!(runs).to_string()).one(bulk.read()).await?;
         let mut resources = ReportResources {
             workspaces: first.into_iter().chain(last).map(WorkspaceId).collect(),
             ..ReportResources::default()
@@ -135,29 +135,29 @@ impl Store {
                 ),
             );
             let ids: Vec<i64> = ids.into_iter().collect();
-            resources.missing = missing.bind_ids(&ids).all(self.read()).await?;
+            resources.missing = missing.bind_ids(&ids).all(bulk.read()).await?;
         }
         Ok(resources)
     }
 
     /// The ids of reports that have not expired.
     pub async fn report_ids(&self, now: Timestamp) -> StoreResult<Vec<i64>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT id FROM reports WHERE expires_at > $1 ORDER BY id")
             .bind(millis(now))
-            .all(self.read())
+            .all(bulk.read())
             .await
     }
 
     /// Reports in the order of their ids. Deleted ones are missing.
     pub async fn reports(&self, ids: &[i64]) -> StoreResult<Vec<Report>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql(
             "SELECT id, format, status, name, coalesce(generated_at, created_at) AS generated_at, expires_at, workspace_id
              FROM reports WHERE id IN list($1) ORDER BY id",
         )
         .bind_ids(ids)
-        .all_as(self.read(), report_of).await
+        .all_as(bulk.read(), report_of).await
     }
 
     /// A report that has not expired.
@@ -289,11 +289,11 @@ impl Store {
     /// # Errors
     /// Also when the report was deleted.
     pub async fn report_part(&self, id: ReportId, position: i64) -> StoreResult<Vec<u8>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT bytes FROM report_parts WHERE report_id = $1 AND position = $2")
             .bind(id.0)
             .bind(position)
-            .one(self.read())
+            .one(bulk.read())
             .await
     }
 

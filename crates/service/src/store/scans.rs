@@ -216,9 +216,7 @@ impl Store {
                 (true, true) => return Ok(Deletion::Active),
                 (true, false) => {}
             }
-            store
-                .delete_results("SELECT id FROM scans WHERE id = $1", id.0)
-                .await?;
+            store.delete_results(&[id.0]).await?;
             let deleted = store
                 .execute(sql("DELETE FROM scans WHERE id = $1").bind(id.0))
                 .await?;
@@ -236,28 +234,28 @@ impl Store {
     ///
     /// The data is the stored JSON text, which is sent without parsing it.
     pub async fn scan_output(&self, id: ScanId) -> StoreResult<Option<(String, String)>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT output_type, output_data FROM scans WHERE id = $1 AND status <> 'importing'")
             .bind(id.0)
-            .optional(self.read())
+            .optional(bulk.read())
             .await
     }
 
     /// The ids of the lines of a raw log.
     pub async fn raw_line_ids(&self, id: ScanId) -> StoreResult<Vec<i64>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT id FROM raw_lines WHERE scan_id = $1 ORDER BY id")
             .bind(id.0)
-            .all(self.read())
+            .all(bulk.read())
             .await
     }
 
     /// Lines of a raw log.
     pub async fn raw_lines(&self, ids: &[i64]) -> StoreResult<Vec<String>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT line FROM raw_lines WHERE id IN list($1) ORDER BY id")
             .bind_ids(ids)
-            .all(self.read())
+            .all(bulk.read())
             .await
     }
 

@@ -87,7 +87,9 @@ impl Statement {
     }
 
     pub fn push(mut self, text: &str) -> Self {
-        self.text.to_mut().push_str(text);
+        for of_engine in self.texts() {
+            of_engine.to_mut().push_str(text);
+        }
         self
     }
 
@@ -95,8 +97,15 @@ impl Statement {
     pub fn push_bind(mut self, value: impl Into<SqlValue>) -> Self {
         self = self.bind(value);
         let number = self.values.len();
-        let _ = write!(self.text.to_mut(), "${number}");
+        for of_engine in self.texts() {
+            let _ = write!(of_engine.to_mut(), "${number}");
+        }
         self
+    }
+
+    /// The texts for the engines.
+    fn texts(&mut self) -> impl Iterator<Item = &mut Cow<'static, str>> {
+        std::iter::once(&mut self.text).chain(&mut self.postgres)
     }
 
     /// Adds a condition with its value, such as `target_id =`, when there is a value.
@@ -431,5 +440,22 @@ impl<'a> From<&'a mut SqliteConnection> for Executor<'a> {
 impl<'a> From<&'a mut PostgresTransaction> for Executor<'a> {
     fn from(transaction: &'a mut PostgresTransaction) -> Self {
         Self::Postgres(transaction)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pushed_texts_and_parameters_reach_both_engines() {
+        let statement = per_engine("SELECT 1", "SELECT 2")
+            .push(" WHERE a = ")
+            .push_bind(7_i64)
+            .push_condition("b =", Some(8_i64));
+        assert_eq!(statement.text, "SELECT 1 WHERE a = $1 AND b = $2");
+        let postgres = statement.postgres.as_deref();
+        assert_eq!(postgres, Some("SELECT 2 WHERE a = $1 AND b = $2"));
+        assert_eq!(statement.values.len(), 2);
     }
 }

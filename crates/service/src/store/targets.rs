@@ -163,9 +163,8 @@ impl Store {
     }
 
     async fn delete_target_with_results(&self, id: TargetId) -> StoreResult<u64> {
-        self.delete_results("SELECT id FROM scans WHERE target_id = $1", id.0)
+        self.delete_scans("SELECT id FROM scans WHERE target_id = $1", id.0)
             .await?;
-        self.delete_scans("target_id = $1", id.0).await?;
         let deleted = self
             .execute(sql("DELETE FROM targets WHERE id = $1").bind(id.0))
             .await?;

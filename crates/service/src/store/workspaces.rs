@@ -123,14 +123,18 @@ impl Store {
     }
 
     async fn delete_workspace_with_rows(&self, id: WorkspaceId) -> StoreResult<u64> {
-        self.delete_results("SELECT id FROM scans WHERE workspace_id = $1", id.0)
-            .await?;
+        const SCANS: &str = "SELECT id FROM scans WHERE workspace_id = $1";
+        const SHOWN: &str =
+            "SELECT id FROM scans WHERE workspace_id = $1 AND status <> 'importing'";
+        // Before the imports: their deletion changes each scan that names one of them.
+        self.delete_scans(SHOWN, id.0).await?;
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
         self.delete_imports_of(id).await?;
         self.delete_purged(id).await?;
-        self.delete_scans("workspace_id = $1", id.0).await?;
+        // Those that were stopped with the decision, and those of imports that were running.
+        self.delete_scans(SCANS, id.0).await?;
         self.delete_unscanned_targets(id).await?;
         self.execute(sql("DELETE FROM workspaces WHERE id = $1").bind(id.0))
             .await

@@ -278,11 +278,11 @@ impl Store {
     /// # Errors
     /// Also when the file was deleted.
     pub async fn import_part(&self, id: ImportId, position: i64) -> StoreResult<Vec<u8>> {
-        let _permit = self.bulk().await;
+        let bulk = self.bulk().await;
         sql("SELECT bytes FROM import_parts WHERE import_id = $1 AND position = $2")
             .bind(id.0)
             .bind(position)
-            .one(self.read())
+            .one(bulk.read())
             .await
     }
 

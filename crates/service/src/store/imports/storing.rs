@@ -205,7 +205,7 @@ impl Store {
         let Some(files) = files else {
             return Ok(());
         };
-        self.delete_results(
+        self.delete_scans(
             "SELECT id FROM scans WHERE import_id = $1 AND status = 'importing'",
             import.id.0,
         )
@@ -218,10 +218,6 @@ impl Store {
             .collect();
         let new: Vec<i64> = new.into_iter().collect();
         let mut change = self.change().await?;
-        sql("DELETE FROM scans WHERE import_id = $1 AND status = 'importing'")
-            .bind(import.id.0)
-            .execute(&mut change)
-            .await?;
         sql("DELETE FROM targets WHERE id IN list($1)
                 AND NOT EXISTS (SELECT 1 FROM scans WHERE scans.target_id = targets.id)")
         .bind_ids(&new)

@@ -37,7 +37,7 @@ use tokio::time::timeout;
 use super::sql::SqlRow;
 use super::{DatabaseError, Durability, StoreResult};
 
-/// Connections of a pool.
+/// Connections of a pool for small reads, and of one for writes.
 const CONNECTIONS: usize = 4;
 /// The longest wait for a connection of the pool.
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
@@ -129,11 +129,11 @@ pub(super) struct PostgresPool {
 }
 
 impl PostgresPool {
-    pub fn new(options: PgConnectOptions) -> Self {
+    pub fn new(options: PgConnectOptions, connections: usize) -> Self {
         Self {
             options: Arc::new(options),
             idle: Arc::default(),
-            permits: Arc::new(Semaphore::new(CONNECTIONS)),
+            permits: Arc::new(Semaphore::new(connections)),
         }
     }
 

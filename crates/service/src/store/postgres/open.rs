@@ -23,8 +23,9 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::migrations::{MIGRATIONS, OlderNodes, PostgresMigration, PostgresSchema, migrate};
-use super::{CONNECT_LIMIT, PostgresPool};
+use super::{CONNECT_LIMIT, CONNECTIONS, PostgresPool};
 use crate::errors::StartError;
+use crate::store::bulk::BULK_READS;
 use crate::store::{DatabaseError, OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine};
 use scandeck_wire::input_files::{InputKind, read_text, secret_metadata};
 use scandeck_wire::login::name_in_password_file;
@@ -374,8 +375,9 @@ impl Store {
 
     fn of_postgres(address: &DatabaseAddress, node: ServiceNode, schema: usize) -> Self {
         let engine = PostgresEngine {
-            read: PostgresPool::new(address.options.clone()),
-            write: PostgresPool::new(address.options.clone()),
+            read: PostgresPool::new(address.options.clone(), CONNECTIONS),
+            bulk: PostgresPool::new(address.options.clone(), BULK_READS as usize),
+            write: PostgresPool::new(address.options.clone(), CONNECTIONS),
             schema: schema as i64,
         };
         Self::new(StoreEngine::Postgres(engine), node)
