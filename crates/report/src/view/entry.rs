@@ -1,6 +1,7 @@
 //! A finding for a person: its facts, texts, evidence and decisions. Ids are in the appendix only.
 
 use super::proof::{Proof, ProofLimit, evidence, proof};
+use super::reflow::reflowed;
 use super::{Fact, Prose, day, fact, line, named, stamp, tool_name};
 use crate::arrange::{CommonTexts, class_of};
 use crate::options::ReportOptions;
@@ -65,7 +66,7 @@ pub(super) fn prose(finding: &Finding, excluded: CommonTexts, words: &Words) -> 
     }
     let text = |is_excluded: bool, given: &str| match is_excluded {
         true => String::new(),
-        false => clean_text(given.trim()).into_owned(),
+        false => reflowed(&clean_text(given.trim())),
     };
     Prose {
         facts,

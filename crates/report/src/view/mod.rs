@@ -12,6 +12,7 @@ mod location;
 mod overview;
 mod proof;
 mod recommendation;
+mod reflow;
 mod scope;
 
 use serde::Serialize;

@@ -1,0 +1,336 @@
+//! Texts of findings without the line breaks of their scanners. Programs break lines at a width of
+//! their own, and a page breaks them again, so that long and short lines would alternate.
+
+use std::ops::RangeInclusive;
+
+/// Widths at which programs break lines, in characters. Narrower lines are addresses and values,
+/// wider ones are whole paragraphs.
+const WIDTHS: RangeInclusive<usize> = 50..=100;
+/// Longest name of a `Name: value` line, in characters and words.
+const NAME: usize = 30;
+const NAME_WORDS: usize = 4;
+/// Spaces before a line of code, beyond those of the text around it.
+const CODE: usize = 4;
+/// Words after a hyphen that ends a word, as in `client- and server-side`.
+const CONJUNCTIONS: [&str; 4] = ["and", "or", "und", "oder"];
+
+/// A text in which each paragraph and each item of a list is one line.
+///
+/// A line ends at the width of its scanner where the next word had no room. Other lines end there
+/// on purpose, as do headings, rows of tables, code, addresses and `Name: value` lines.
+pub(super) fn reflowed(text: &str) -> String {
+    if !text.contains('\n') {
+        return text.to_owned();
+    }
+    let mut out: Vec<String> = Vec::new();
+    let lines = source_lines(text);
+    for part in lines.chunk_by(|line, next| line.is_prose && next.is_prose) {
+        reflow_part(part, &mut out);
+    }
+    out.join("\n")
+}
+
+/// A line as the scanner wrote it.
+struct SourceLine<'a> {
+    text: &'a str,
+    /// Whether it may be joined with its neighbours.
+    is_prose: bool,
+}
+
+fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
+    let mut lines = Vec::new();
+    let mut is_fenced = false;
+    let mut code = CODE;
+    for line in text.lines().map(str::trim_end) {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        // The lines of an item are below its text.
+        code = match (line.is_empty(), item(line)) {
+            (true, _) => CODE,
+            (_, Some(of_item)) => length(line) - length(of_item) + CODE,
+            (false, None) => code,
+        };
+        lines.push(SourceLine {
+            text: line,
+            is_prose: !is_fence && !is_fenced && !is_set(line, code),
+        });
+    }
+    lines
+}
+
+/// Lines of prose without an empty line between them, or a single other line.
+fn reflow_part(lines: &[SourceLine<'_>], out: &mut Vec<String>) {
+    let texts = lines.iter().map(|line| line.text);
+    let widths = texts.filter(|text| !is_word(text)).map(length);
+    let width = widths.max().unwrap_or(0);
+    let mut is_wrapped = false;
+    let mut is_full = vec![false];
+    for pair in lines.windows(2) {
+        let (line, next) = (pair[0].text, pair[1].text);
+        let ends_at_width = WIDTHS.contains(&width) && is_broken(line, next, width);
+        is_wrapped |= ends_at_width && !ends_sentence(line, next);
+        is_full.push(ends_at_width);
+    }
+    for (line, is_continued) in lines.iter().zip(is_full) {
+        // Where all lines are sentences, they are a list without marks.
+        match out.last_mut().filter(|_| is_continued && is_wrapped) {
+            Some(before) => join(before, line.text.trim_start()),
+            None => out.push(line.text.to_owned()),
+        }
+    }
+}
+
+/// Whether a line ends where it does because the next word had no room.
+fn is_broken(line: &str, next: &str, width: usize) -> bool {
+    let [last, first] = [line, next].map(first_word);
+    let has_room = length(line) + 1 + length(first) <= width;
+    let is_on_purpose = line.ends_with(':')
+        || item(next).is_some()
+        || has_name(next)
+        || (has_name(line) && !next.trim_start().starts_with(char::is_lowercase))
+        || (is_word(line) && is_word(next))
+        || [line, next].into_iter().any(is_address)
+        || last == first;
+    !has_room && !is_on_purpose
+}
+
+fn ends_sentence(line: &str, next: &str) -> bool {
+    line.ends_with(['.', '!', '?']) && !next.trim_start().starts_with(char::is_lowercase)
+}
+
+/// Adds a line. Some programs break words at their hyphens.
+fn join(before: &mut String, line: &str) {
+    let is_in_word = before
+        .strip_suffix('-')
+        .is_some_and(|word| word.ends_with(char::is_alphanumeric))
+        && line.starts_with(char::is_alphanumeric)
+        && !CONJUNCTIONS.contains(&first_word(line));
+    if !is_in_word {
+        before.push(' ');
+    }
+    before.push_str(line);
+}
+
+/// Whether a line is no prose: empty, a rule, a heading, a row of a table, or code.
+fn is_set(line: &str, code: usize) -> bool {
+    let start = line.trim_start();
+    let is_rule = !start.contains(char::is_alphanumeric);
+    let is_heading = start.starts_with('#') && start.trim_start_matches('#').starts_with(' ');
+    let is_code = length(line) - length(start) >= code
+        || start.starts_with(['<', '{', '}', '|', '$', '>'])
+        || line.ends_with(['{', '}', '\\'])
+        || line.ends_with(");");
+    is_rule || is_heading || is_code || has_columns(item(line).unwrap_or(start))
+}
+
+/// Whether a text has parts with bars or several spaces between them. Some people write two spaces
+/// after a sentence.
+fn has_columns(text: &str) -> bool {
+    let is_gap = |at: usize| !text[..at].ends_with(['.', '!', '?', ':', ';', ',']);
+    text.contains(" | ") || text.match_indices("  ").any(|(at, _)| is_gap(at))
+}
+
+/// The text of an item of a list; none for other lines.
+fn item(line: &str) -> Option<&str> {
+    let (mark, text) = line.trim_start().split_once(' ')?;
+    let number = mark.trim_start_matches(['(', '[']);
+    let number = number.strip_suffix(['.', ')', ']']).unwrap_or_default();
+    let is_number =
+        (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mark = is_number || matches!(mark, "-" | "*" | "+" | "•" | "–");
+    is_mark.then(|| text.trim_start())
+}
+
+/// Whether a line begins as `Fixed version: 2.4.58`.
+fn has_name(line: &str) -> bool {
+    let Some((name, value)) = line.trim_start().split_once(':') else {
+        return false;
+    };
+    name.starts_with(char::is_uppercase)
+        && length(name) <= NAME
+        && name.split_whitespace().count() <= NAME_WORDS
+        && (value.is_empty() || value.starts_with(' '))
+}
+
+fn is_word(line: &str) -> bool {
+    !line.trim_start().contains(' ')
+}
+
+fn is_address(line: &str) -> bool {
+    is_word(line) && line.contains("://")
+}
+
+fn first_word(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or_default()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts of scanners whose lines flow, and the lines that remain.
+    const FLOWING: [(&str, &[&str]); 9] = [
+        (
+            // Nessus: a synopsis, and a description of 70 columns.
+            "The remote web server is affected by a vulnerability.\n\n\
+             The version of Apache httpd installed on the remote host is prior to\n\
+             2.4.52. It is, therefore, affected by a flaw related to mod_lua when\n\
+             handling multipart content. An attacker can exploit this with a\n\
+             crafted request.",
+            &[
+                "The remote web server is affected by a vulnerability.",
+                "",
+                "The version of Apache httpd installed on the remote host is prior to 2.4.52. It \
+                 is, therefore, affected by a flaw related to mod_lua when handling multipart \
+                 content. An attacker can exploit this with a crafted request.",
+            ],
+        ),
+        (
+            // Nessus: items below a paragraph.
+            "The remote host is affected by multiple vulnerabilities, as referenced in\n\
+             the advisory:\n\
+             \n\
+             \x20 - A flaw exists in the handling of sessions that allows attackers to\n\
+             \x20   read files. (CVE-2021-1)\n\
+             \x20 - A second flaw.\n",
+            &[
+                "The remote host is affected by multiple vulnerabilities, as referenced in the \
+                 advisory:",
+                "",
+                "  - A flaw exists in the handling of sessions that allows attackers to read \
+                 files. (CVE-2021-1)",
+                "  - A second flaw.",
+            ],
+        ),
+        (
+            // OpenVAS indents the lines of a text.
+            "The flaw is due to an improper validation of user-supplied input passed\n\
+             \x20 via the id parameter to the index page, which allows attackers to run\n\
+             \x20 queries.",
+            &[
+                "The flaw is due to an improper validation of user-supplied input passed via the \
+                 id parameter to the index page, which allows attackers to run queries.",
+            ],
+        ),
+        (
+            // Words that were broken at a hyphen, and a word that ends with one.
+            "An attacker on the network path can read the traffic in a man-in-the-\n\
+             middle attack, and can change the messages of the server-side and client-\n\
+             and proxy-side components of the application.",
+            &[
+                "An attacker on the network path can read the traffic in a man-in-the-middle \
+                 attack, and can change the messages of the server-side and client- and \
+                 proxy-side components of the application.",
+            ],
+        ),
+        (
+            // Sentences that end at the end of a line, in a text that was broken.
+            "The server accepts connections with old versions of the TLS protocol.\n\
+             Attackers on the network path can read what these connections carry,\n\
+             such as passwords.  Newer versions have no such flaw.",
+            &[
+                "The server accepts connections with old versions of the TLS protocol. Attackers \
+                 on the network path can read what these connections carry, such as passwords.  \
+                 Newer versions have no such flaw.",
+            ],
+        ),
+        (
+            // A line that begins as a value, and goes on.
+            "Note: the scanner has not tested for the flaw but has relied only on the\n\
+             version that the application reports.",
+            &[
+                "Note: the scanner has not tested for the flaw but has relied only on the version \
+                 that the application reports.",
+            ],
+        ),
+        (
+            // nuclei: Markdown.
+            "# Impact\n\
+             An attacker is able to read the configuration of the service, which has\n\
+             the passwords of all users.\n\
+             1. Request the page that lists the configuration, without any session of\n\
+             \x20  the application.\n\
+             2. Read it.",
+            &[
+                "# Impact",
+                "An attacker is able to read the configuration of the service, which has the \
+                 passwords of all users.",
+                "1. Request the page that lists the configuration, without any session of the \
+                 application.",
+                "2. Read it.",
+            ],
+        ),
+        (
+            // A single word on the last line.
+            "The certificate of the service is not trusted by any of the usual clients\n\
+             worldwide",
+            &[
+                "The certificate of the service is not trusted by any of the usual clients \
+                 worldwide",
+            ],
+        ),
+        (
+            "Die Verbindung ist nicht verschlüsselt, so dass Angreifer im Netz sie lesen\n\
+             können. Schützen Sie die Verbindung.",
+            &[
+                "Die Verbindung ist nicht verschlüsselt, so dass Angreifer im Netz sie lesen \
+                 können. Schützen Sie die Verbindung.",
+            ],
+        ),
+    ];
+
+    #[test]
+    fn lines_that_end_at_the_width_of_a_scanner_flow() {
+        for (given, expected) in FLOWING {
+            assert_eq!(reflowed(given), expected.join("\n"), "{given}");
+        }
+    }
+
+    #[test]
+    fn lines_that_end_on_purpose_stay() {
+        let paragraph = "Words of a text that a page breaks, ".repeat(8);
+        let paragraphs = format!("{paragraph}and\n{paragraph}and\nthe end.");
+        let texts = [
+            // Addresses and short lines.
+            "",
+            "One line.",
+            "Nordlicht Handels GmbH\nHafenstraße 12\n20457 Hamburg",
+            // Burp and ZAP: each paragraph of the HTML is one line.
+            paragraphs.as_str(),
+            // Values, and items without marks.
+            "Path: /usr/share/applications/server/lib/component-with-a-name-2.3.4.jar\n\
+             Installed version: 2.3.4\nFixed version: 2.3.9",
+            "  Path              : /opt/app\n  Installed version : 2.3.4\n  Fixed version     : 2.4",
+            "Disable version 1.0 of the protocol in the configuration of the server.\n\
+             Enable the header that makes browsers use encrypted connections only.\n\
+             Restart the server.",
+            "Apache Tomcat 9.0.0 to 9.0.30 with the default configuration of AJP\n\
+             Apache Tomcat 8.5.0 to 8.5.50 with the default configuration of AJP",
+            // Lists after a colon, of addresses, and of paths.
+            "The following versions of the component have the vulnerability, as listed:\n1.0\n2.0",
+            "More information is on the pages of the vendor, and in these two articles\n\
+             https://vendor.example.org/security/advisories/2026/11/advisory-2026-1234\n\
+             https://vendor.example.org/security/advisories/2026/11/advisory-2026-5678",
+            "/var/www/application/releases/2026-11-20/vendor/composer/installed.json\n\
+             /var/www/application/releases/2026-11-20/vendor/composer/autoload.php",
+            // Code, tables and headings.
+            "    location ~ ^/admin/(users|roles)/[0-9]+/edit and its children of any name\n\
+             \x20   more of the same statement",
+            "```\ncurl --request POST --header 'Content-Type: application/json' --data @file\n\
+             https://shop.test/\n\nand a second line of this code with many words and options\nend\n```",
+            "if (request.getParameter(\"redirect\") != null && !isAllowed(redirect)) {\n\
+             response.sendRedirect(redirect);\n}",
+            "| Name of the parameter | Value that was sent to the server by the scan |\n\
+             |-----|-----|\n| id | 1 |",
+            "Vulnerabilities of the application that were found in the last release\n\
+             ======================================================================\nNone.",
+        ];
+        for text in texts {
+            assert_eq!(reflowed(text), text);
+        }
+    }
+}
