@@ -1,11 +1,11 @@
-//! Texts of findings without the line breaks of their scanners. Programs break lines at a width of
-//! their own, and a page breaks them again, so that long and short lines would alternate.
+//! Texts of findings without the line breaks of their scanners. Programs and people break lines at
+//! a width of their own, and a page breaks them again, so that long and short lines would alternate.
 
-use std::ops::RangeInclusive;
-
-/// Widths at which programs break lines, in characters. Narrower lines are addresses and values,
-/// wider ones are whole paragraphs.
-const WIDTHS: RangeInclusive<usize> = 50..=100;
+/// Shortest line of a text that was broken at a width, in characters. Shorter lines are addresses
+/// and values.
+const NARROWEST: usize = 50;
+/// Longest line of a text that was broken at a width. Longer ones are whole paragraphs.
+const WIDEST: usize = 120;
 /// Longest name of a `Name: value` line, in characters and words.
 const NAME: usize = 30;
 const NAME_WORDS: usize = 4;
@@ -16,8 +16,9 @@ const CONJUNCTIONS: [&str; 4] = ["and", "or", "und", "oder"];
 
 /// A text in which each paragraph and each item of a list is one line.
 ///
-/// A line ends at the width of its scanner where the next word had no room. Other lines end there
-/// on purpose, as do headings, rows of tables, code, addresses and `Name: value` lines.
+/// A break belongs to the width of the scanner where the next word had no room, or where a sentence
+/// goes on in lower case. Other lines end on purpose, as do headings, rows of tables, code, addresses
+/// and `Name: value` lines.
 pub(super) fn reflowed(text: &str) -> String {
     if !text.contains('\n') {
         return text.to_owned();
@@ -41,7 +42,10 @@ fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
     let mut lines = Vec::new();
     let mut is_fenced = false;
     let mut code = CODE;
-    for line in text.lines().map(str::trim_end) {
+    let of_file = margin(text);
+    for (at, given) in text.lines().map(str::trim_end).enumerate() {
+        let skipped = if at == 0 { 0 } else { of_file };
+        let line = given.get(skipped..).unwrap_or_default();
         let is_fence = line.trim_start().starts_with("```");
         is_fenced ^= is_fence;
         // The lines of an item are below its text.
@@ -58,44 +62,68 @@ fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
     lines
 }
 
+/// The spaces before all lines but the first, in a text that was indented with the file around it.
+fn margin(text: &str) -> usize {
+    let mut lines = text.lines().map(str::trim_end);
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
+        return 0;
+    };
+    let is_prose = first.ends_with(|c: char| c.is_alphanumeric() || ",'\")".contains(c));
+    if !is_prose || indent(first) >= indent(second) {
+        return 0;
+    }
+    let rest = lines.filter(|line| !line.is_empty()).map(indent);
+    rest.fold(indent(second), usize::min)
+}
+
 /// Lines of prose without an empty line between them, or a single other line.
 fn reflow_part(lines: &[SourceLine<'_>], out: &mut Vec<String>) {
     let texts = lines.iter().map(|line| line.text);
     let widths = texts.filter(|text| !is_word(text)).map(length);
     let width = widths.max().unwrap_or(0);
     let mut is_wrapped = false;
-    let mut is_full = vec![false];
+    let mut joins = vec![false];
+    let mut is_continued = false;
     for pair in lines.windows(2) {
         let (line, next) = (pair[0].text, pair[1].text);
-        let ends_at_width = WIDTHS.contains(&width) && is_broken(line, next, width);
-        is_wrapped |= ends_at_width && !ends_sentence(line, next);
-        is_full.push(ends_at_width);
+        let is_open = goes_on(line, next) && (is_continued || length(line) >= width / 2);
+        let is_full = width <= WIDEST && length(line) + 1 + length(first_word(next)) > width;
+        is_continued = width >= NARROWEST && (is_open || is_full) && !is_on_purpose(line, next);
+        is_wrapped |= is_continued && (is_open || !ends_sentence(line));
+        joins.push(is_continued);
     }
-    for (line, is_continued) in lines.iter().zip(is_full) {
+    for (line, is_joined) in lines.iter().zip(joins) {
         // Where all lines are sentences, they are a list without marks.
-        match out.last_mut().filter(|_| is_continued && is_wrapped) {
+        match out.last_mut().filter(|_| is_joined && is_wrapped) {
             Some(before) => join(before, line.text.trim_start()),
             None => out.push(line.text.to_owned()),
         }
     }
 }
 
-/// Whether a line ends where it does because the next word had no room.
-fn is_broken(line: &str, next: &str, width: usize) -> bool {
-    let [last, first] = [line, next].map(first_word);
-    let has_room = length(line) + 1 + length(first) <= width;
-    let is_on_purpose = line.ends_with(':')
-        || item(next).is_some()
-        || has_name(next)
-        || (has_name(line) && !next.trim_start().starts_with(char::is_lowercase))
-        || (is_word(line) && is_word(next))
-        || [line, next].into_iter().any(is_address)
-        || last == first;
-    !has_room && !is_on_purpose
+/// Whether a sentence has its next words on the next line.
+fn goes_on(line: &str, next: &str) -> bool {
+    !ends_sentence(line) && begins_low(next)
 }
 
-fn ends_sentence(line: &str, next: &str) -> bool {
-    line.ends_with(['.', '!', '?']) && !next.trim_start().starts_with(char::is_lowercase)
+fn begins_low(line: &str) -> bool {
+    let first = line.chars().find(|c| c.is_alphanumeric());
+    first.is_some_and(char::is_lowercase)
+}
+
+/// Whether a line ends where it does for another cause than its width.
+fn is_on_purpose(line: &str, next: &str) -> bool {
+    line.ends_with(':')
+        || item(next).is_some()
+        || has_name(next)
+        || (has_name(line) && !begins_low(next))
+        || (is_word(line) && is_word(next) && line.contains('/'))
+        || [line, next].into_iter().any(is_address)
+        || first_word(line) == first_word(next)
+}
+
+fn ends_sentence(line: &str) -> bool {
+    line.ends_with(['.', '!', '?'])
 }
 
 /// Adds a line. Some programs break words at their hyphens.
@@ -116,7 +144,7 @@ fn is_set(line: &str, code: usize) -> bool {
     let start = line.trim_start();
     let is_rule = !start.contains(char::is_alphanumeric);
     let is_heading = start.starts_with('#') && start.trim_start_matches('#').starts_with(' ');
-    let is_code = length(line) - length(start) >= code
+    let is_code = indent(line) >= code
         || start.starts_with(['<', '{', '}', '|', '$', '>'])
         || line.ends_with(['{', '}', '\\'])
         || line.ends_with(");");
@@ -133,8 +161,8 @@ fn has_columns(text: &str) -> bool {
 /// The text of an item of a list; none for other lines.
 fn item(line: &str) -> Option<&str> {
     let (mark, text) = line.trim_start().split_once(' ')?;
-    let number = mark.trim_start_matches(['(', '[']);
-    let number = number.strip_suffix(['.', ')', ']']).unwrap_or_default();
+    let opened = mark.trim_start_matches(['(', '[']);
+    let number = opened.strip_suffix(['.', ')', ']']).unwrap_or_default();
     let is_number =
         (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
     let is_mark = is_number || matches!(mark, "-" | "*" | "+" | "•" | "–");
@@ -164,6 +192,10 @@ fn first_word(line: &str) -> &str {
     line.split_whitespace().next().unwrap_or_default()
 }
 
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
 fn length(text: &str) -> usize {
     text.chars().count()
 }
@@ -173,7 +205,7 @@ mod tests {
     use super::*;
 
     /// Texts of scanners whose lines flow, and the lines that remain.
-    const FLOWING: [(&str, &[&str]); 9] = [
+    const FLOWING: [(&str, &[&str]); 12] = [
         (
             // Nessus: a synopsis, and a description of 70 columns.
             "The remote web server is affected by a vulnerability.\n\n\
@@ -274,6 +306,43 @@ mod tests {
             ],
         ),
         (
+            // OpenVAS: the first line is behind the name of the field in the file of the scanner.
+            "Successful exploitation allows an attacker\n\
+             \x20 to elevate privileges, execute arbitrary commands, disclose information,\n\
+             \x20 bypass security restrictions, and conduct attacks.",
+            &[
+                "Successful exploitation allows an attacker to elevate privileges, execute \
+                 arbitrary commands, disclose information, bypass security restrictions, and \
+                 conduct attacks.",
+            ],
+        ),
+        (
+            // XML that was indented, with items.
+            "According to its banner, the version of PHP installed on the host is older than\n\
+             \x20                   5.3.2. Such versions have several security issues :\n\
+             \n\
+             \x20                   - Paths not ending with '/' may not be validated inside\n\
+             \x20                   the configuration.",
+            &[
+                "According to its banner, the version of PHP installed on the host is older than \
+                 5.3.2. Such versions have several security issues :",
+                "",
+                "- Paths not ending with '/' may not be validated inside the configuration.",
+            ],
+        ),
+        (
+            // Lines that a person broke.
+            "If an adversary supplies a malicious expression, it can cause a denial of service\n\
+             against the application, which will no\n\
+             longer\n\
+             be responsive to the requests of other users of the site.",
+            &[
+                "If an adversary supplies a malicious expression, it can cause a denial of service \
+                 against the application, which will no longer be responsive to the requests of \
+                 other users of the site.",
+            ],
+        ),
+        (
             "Die Verbindung ist nicht verschlüsselt, so dass Angreifer im Netz sie lesen\n\
              können. Schützen Sie die Verbindung.",
             &[
@@ -292,8 +361,8 @@ mod tests {
 
     #[test]
     fn lines_that_end_on_purpose_stay() {
-        let paragraph = "Words of a text that a page breaks, ".repeat(8);
-        let paragraphs = format!("{paragraph}and\n{paragraph}and\nthe end.");
+        let paragraph = "Words of a text that a page breaks ".repeat(8);
+        let paragraphs = format!("{paragraph}twice\n{paragraph}again\nThe end.");
         let texts = [
             // Addresses and short lines.
             "",
