@@ -198,6 +198,11 @@ impl<'a> View<'a> {
         scans.iter().map(overview::scan)
     }
 
+    /// Whether the chart of risks has a bar; the headline says that there are no findings.
+    pub fn has_chart(&self) -> bool {
+        self.summary.iter().any(|row| row.total() > 0)
+    }
+
     /// The line at the end of each page.
     pub fn footer(&self) -> String {
         let day = day(self.generated());
