@@ -40,6 +40,8 @@ const NAMESPACES: &str = r#"xmlns:wp="http://schemas.openxmlformats.org/drawingm
 const KEPT_ROWS: usize = 6;
 /// Largest width and height of the logo in English Metric Units.
 const LOGO: (f64, f64) = (2_160_000.0, 900_000.0);
+/// Largest size of its pixels.
+const PIXEL: f64 = 9_525.0;
 
 const FOOTER: &str = include_str!("../assets/reports/docx/footer.xml");
 const PARTS: [(&str, &str); 5] = [
@@ -279,7 +281,7 @@ impl Page<'_> {
     }
 
     fn logo(&mut self, logo: &Logo) {
-        let (width, height) = logo.fitted(LOGO);
+        let (width, height) = logo.fitted(LOGO, PIXEL);
         let (width, height) = (width as i64, height as i64);
         let size = format!(r#"cx="{width}" cy="{height}""#);
         self.paragraph("", "", |page| {

@@ -23,7 +23,7 @@ use super::template::{Placeholders, ReportTemplate};
 use super::words::Words;
 use super::{Document, RenderError, ReportFinding, ReportGroup};
 use scandeck_wire::contract::{Risk, Stamp, Tool};
-use scandeck_wire::text::clean_for_print as clean;
+use scandeck_wire::text::{clean_for_print as clean, start};
 
 use entry::EntryStyle;
 pub use entry::FindingEntry;
@@ -35,6 +35,8 @@ pub use scope::ReportScope;
 
 /// Between the parts of the footer.
 pub const FOOTER_GAP: &str = " · ";
+/// Longest part of it, in columns.
+const FOOTER_PART: usize = 90;
 
 /// A labelled line. `aside` is of less weight than `value`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -211,7 +213,7 @@ impl<'a> View<'a> {
             date => date,
         };
         let parts = [&self.template.classification, &self.title, date];
-        let parts = parts.map(|part| clean(part.trim()).into_owned());
+        let parts = parts.map(|part| start(&clean(part.trim()), FOOTER_PART).into_owned());
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         shown.join(FOOTER_GAP)
     }

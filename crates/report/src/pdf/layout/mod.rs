@@ -68,6 +68,14 @@ struct HeldHeadings {
     has_table: bool,
 }
 
+impl HeldHeadings {
+    /// Whether a heading of this level is the first thing below them.
+    fn goes_on_with(&self, level: u8) -> bool {
+        let above = self.bookmarks.last();
+        !self.has_facts && above.is_none_or(|above| above.level < level)
+    }
+}
+
 struct HeldBookmark {
     level: u8,
     title: String,
