@@ -200,7 +200,7 @@ fn table_is_on_the_page_of_the_end_of_the_text_above_it() {
     let [short, list, long] = [
         "We test by hand.",
         "We test:\n\n1. Shop\n2. Mail",
-        &"We test by hand and with tools. ".repeat(60),
+        "We test by hand and with tools. ".repeat(60).as_str(),
     ]
     .map(crate::markdown::blocks);
     assert_eq!(placed(60.0, &[Block::Rich(&short), table()]), (1, 1 + 12));
