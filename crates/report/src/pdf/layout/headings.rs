@@ -71,8 +71,9 @@ impl PageLayout<'_, '_> {
         };
         let lines = self.heading_lines(heading, size.size, RIGHT - x);
         let height = lines.len().min(HEADING) as f32 * size.leading + 12.0;
-        let is_part = |held: &HeldHeadings| held.goes_on_with(heading.level);
-        if is_new_page || !self.held.as_ref().is_none_or(is_part) {
+        let held = self.held.as_ref();
+        let is_complete = held.is_some_and(|held| !held.goes_on_with(heading.level));
+        if is_new_page || is_complete {
             self.settle();
         }
         self.begin_heading(is_new_page, space, height)?;

@@ -18,7 +18,7 @@ impl PageLayout<'_, '_> {
         for (at, line) in lines.iter().enumerate() {
             if at == last {
                 let rest = lines.iter().skip(last);
-                let heights = rest.map(|one| height(&[self.contents_text(one, None)]));
+                let heights = rest.map(|one| contents_height(&[self.contents_text(one, None)]));
                 let together: f32 = heights.sum();
                 self.need(together)?;
             }
@@ -48,7 +48,7 @@ impl PageLayout<'_, '_> {
             tag,
         };
         let cells = [cell(number, LEFT), text, cell(page, right)];
-        let line_height = height(&cells);
+        let line_height = contents_height(&cells);
         self.need(line_height)?;
         if let Some(place) = place {
             self.link_line(tag, line_height, place);
@@ -146,7 +146,7 @@ impl PageLayout<'_, '_> {
     }
 }
 
-fn height(cells: &[RowCell]) -> f32 {
+fn contents_height(cells: &[RowCell]) -> f32 {
     rows::height(cells, CONTENTS_ROW)
 }
 

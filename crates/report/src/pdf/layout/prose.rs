@@ -6,7 +6,7 @@ use super::super::output::TagName;
 use super::headings::HEADING;
 use super::rows::{self, CONTENTS_ROW, RowCell};
 use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, SMALL, TextSize, VERBATIM, WIDTH};
-use super::{PageLayout, PartStart, plain, soft, spans_of};
+use super::{HeldHeadings, PageLayout, PartStart, plain, soft, spans_of};
 use crate::RenderError;
 use crate::markdown::{RichBlock, RichKind};
 
@@ -45,7 +45,8 @@ impl PageLayout<'_, '_> {
 
     /// Directly, or with short facts between them.
     fn is_below_heading(&self) -> bool {
-        self.held.as_ref().is_some_and(|held| !held.has_table)
+        let is_heading = |held: &HeldHeadings| !held.has_table && !held.bookmarks.is_empty();
+        self.held.as_ref().is_some_and(is_heading)
     }
 
     /// A text that something follows on its page: a heading in a text of the template, or its last
