@@ -130,7 +130,12 @@ pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Pr
 }
 
 fn proof_text(given: &str, limit: ProofLimit, words: &Words) -> (Proof, String) {
-    let kept = within(given, limit.characters);
+    // Outputs of tools often have empty lines at both ends.
+    let text = given.trim_end().trim_start_matches(['\r', '\n']);
+    if text.is_empty() {
+        return (Proof::Nothing, String::new());
+    }
+    let kept = within(text, limit.characters);
     let rest = if kept.dropped > 0 {
         words.count(kept.dropped, "noun.more_character")
     } else {
@@ -256,5 +261,10 @@ mod tests {
             proof_text("short", limit, words),
             (Proof::Text("short".into()), String::new())
         );
+        assert_eq!(
+            proof_text("\n\n  short\n \n", limit, words).0,
+            Proof::Text("  short".into())
+        );
+        assert_eq!(proof_text(" \n", limit, words).0, Proof::Nothing);
     }
 }
