@@ -1,6 +1,8 @@
 //! The files of reports, read back: every format shows the same findings, and no text of a finding
 //! breaks a file.
 
+mod pages;
+
 use scandeck::contract::{
     Evidence, Finding, FindingId, ReportFormat, Risk, Scan, ScanId, ScanStatus, Stamp, Tool,
 };

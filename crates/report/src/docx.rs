@@ -31,6 +31,8 @@ const WHOLE_ROW: &str = "<w:tr><w:trPr><w:cantSplit/></w:trPr>";
 /// Longest cell of such a row.
 const KEPT_LINES: usize = 20;
 const KEPT_CHARACTERS: usize = 1_500;
+/// The colour of text of less weight.
+const SOFT: &str = r#"<w:color w:val="5B6472"/>"#;
 const CODE: &str = r#"<w:rFonts w:ascii="Consolas" w:hAnsi="Consolas" w:cs="Consolas"/>"#;
 
 const NAMESPACES: &str = r#"xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships""#;
@@ -38,6 +40,8 @@ const NAMESPACES: &str = r#"xmlns:wp="http://schemas.openxmlformats.org/drawingm
 const KEPT_ROWS: usize = 6;
 /// Largest width and height of the logo in English Metric Units.
 const LOGO: (f64, f64) = (2_160_000.0, 900_000.0);
+/// Largest size of its pixels.
+const PIXEL: f64 = 9_525.0;
 
 const FOOTER: &str = include_str!("../assets/reports/docx/footer.xml");
 const PARTS: [(&str, &str); 5] = [
@@ -205,7 +209,7 @@ impl Page<'_> {
                 }
                 page.text(text, "");
             }),
-            Block::Rich(blocks) => blocks.iter().for_each(|block| self.rich(block)),
+            Block::Rich(blocks) => self.rich_blocks(blocks),
             Block::Remark(text) => self.paragraph("Remark", "", |page| page.text(text, "")),
             Block::Verbatim(text) => self.paragraph("Verbatim", "", |page| page.text(text, "")),
             Block::Table(table) => self.table(table),
@@ -267,10 +271,7 @@ impl Page<'_> {
                 page.text("  ", "");
             }
             if !heading.number.is_empty() {
-                page.text(
-                    &format!("{}  ", heading.number),
-                    r#"<w:color w:val="5B6472"/>"#,
-                );
+                page.text(&format!("{}  ", heading.number), SOFT);
             }
             page.text(heading.text, "");
             if anchor > 0 {
@@ -280,7 +281,7 @@ impl Page<'_> {
     }
 
     fn logo(&mut self, logo: &Logo) {
-        let (width, height) = logo.fitted(LOGO);
+        let (width, height) = logo.fitted(LOGO, PIXEL);
         let (width, height) = (width as i64, height as i64);
         let size = format!(r#"cx="{width}" cy="{height}""#);
         self.paragraph("", "", |page| {
@@ -291,13 +292,21 @@ impl Page<'_> {
         });
     }
 
-    fn rich(&mut self, block: &RichBlock) {
+    /// The last block is on the page of what follows the text.
+    fn rich_blocks(&mut self, blocks: &[RichBlock]) {
+        let last = blocks.len().saturating_sub(1);
+        for (at, block) in blocks.iter().enumerate() {
+            self.rich(block, if at == last { KEEP } else { "" });
+        }
+    }
+
+    fn rich(&mut self, block: &RichBlock, keep: &str) {
         let (style, mark) = match &block.kind {
             RichKind::Heading => ("Heading2", ""),
             RichKind::Paragraph => ("", ""),
             RichKind::Item(mark) => ("Item", mark.as_str()),
         };
-        self.paragraph(style, "", |page| {
+        self.paragraph(style, keep, |page| {
             if !mark.is_empty() {
                 page.text(mark, "");
                 page.xml.push_str("<w:r><w:tab/></w:r>");
@@ -326,11 +335,11 @@ impl Page<'_> {
     fn facts(&mut self, facts: &[Fact]) {
         for fact in facts {
             self.paragraph("Fact", KEEP, |page| {
-                page.text(&fact.label, r#"<w:color w:val="5B6472"/>"#);
+                page.text(&fact.label, SOFT);
                 page.xml.push_str("<w:r><w:tab/></w:r>");
                 page.text(&fact.value, if fact.is_strong { "<w:b/>" } else { "" });
                 if !fact.aside.is_empty() {
-                    page.text(&format!("  {}", fact.aside), r#"<w:color w:val="5B6472"/>"#);
+                    page.text(&format!("  {}", fact.aside), SOFT);
                 }
             });
         }
@@ -452,10 +461,11 @@ impl Page<'_> {
                     (count * BAR / most).max(1)
                 };
                 let bar = format!(r#"<w:color w:val="{}"/>"#, hex(risk));
+                let ink = if count == 0 { SOFT } else { "" };
                 let cells = [
                     (label, "<w:b/>"),
-                    (words.risk(risk).to_owned(), ""),
-                    (count.to_string(), ""),
+                    (words.risk(risk).to_owned(), ink),
+                    (count.to_string(), ink),
                     ("█".repeat(blocks), &bar),
                 ];
                 self.xml.push_str(WHOLE_ROW);
@@ -481,7 +491,7 @@ impl Page<'_> {
                 page.text(text.trim(), "");
             }
             if !line.aside.is_empty() {
-                page.text(&format!("  {}", line.aside), r#"<w:color w:val="5B6472"/>"#);
+                page.text(&format!("  {}", line.aside), SOFT);
             }
             if line.anchor > 0 {
                 page.page_of(line.anchor);

@@ -233,13 +233,15 @@ impl HtmlPage<'_> {
             );
             for (risk, count) in Risk::DOWN.into_iter().zip(row.counts) {
                 let name = escaped(self.words.risk(risk));
-                let _ = write!(self.html, "<span>{name}</span><span>{count}</span>");
                 let share = count * 100 / most.max(1);
                 let _ = match count {
-                    0 => write!(self.html, "<span></span>"),
+                    0 => write!(
+                        self.html,
+                        "<span class=\"soft\">{name}</span><span class=\"soft\">0</span><span></span>"
+                    ),
                     _ => write!(
                         self.html,
-                        "<span class=\"bar {risk}\" style=\"width:{share}%\"></span>"
+                        "<span>{name}</span><span>{count}</span><span class=\"bar {risk}\" style=\"width:{share}%\"></span>"
                     ),
                 };
             }

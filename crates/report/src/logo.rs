@@ -67,10 +67,11 @@ impl Logo {
         })
     }
 
-    /// Width and height that fit into a rectangle, in its unit.
-    pub fn fitted(&self, (width, height): (f64, f64)) -> (f64, f64) {
+    /// Width and height that fit into a rectangle, in its unit, and the largest size of a pixel: a
+    /// small image remains small.
+    pub fn fitted(&self, (width, height): (f64, f64), pixel: f64) -> (f64, f64) {
         let (across, down) = (f64::from(self.size.0), f64::from(self.size.1));
-        let scale = (width / across).min(height / down);
+        let scale = (width / across).min(height / down).min(pixel);
         (across * scale, down * scale)
     }
 }
@@ -128,7 +129,9 @@ mod tests {
         assert_eq!(logo.pixels[..4], [0xcc, 0, 0, 0xff]);
         // The right half is transparent.
         assert_eq!(logo.pixels[1_199 * 4 + 3], 0);
-        assert_eq!(logo.fitted((100.0, 100.0)), (100.0, 25.0));
+        assert_eq!(logo.fitted((100.0, 100.0), 1.0), (100.0, 25.0));
+        assert_eq!(logo.fitted((100.0, 10.0), 1.0), (40.0, 10.0));
+        assert_eq!(logo.fitted((9_000.0, 9_000.0), 0.75), (900.0, 225.0));
         let png = Logo::read(logo.png.clone()).unwrap();
         assert_eq!((png.is_svg, png.size), (false, logo.size));
         assert_eq!((&png.png, &png.pixels), (&logo.png, &logo.pixels));

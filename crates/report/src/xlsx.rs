@@ -206,7 +206,9 @@ fn summary(sheet: &mut Worksheet, formats: &Formats, view: &View<'_>) -> Result<
     let after_facts = write_facts(sheet, formats, view, 2)?;
     let risks = after_facts + 1;
     let after_risks = write_risks(sheet, formats, view, risks)?;
-    sheet.insert_chart(1, 4, &chart(view, risks))?;
+    if view.has_chart() {
+        sheet.insert_chart(1, 4, &chart(view, risks))?;
+    }
     write_chapters(sheet, formats, view, after_risks + 1)
 }
 

@@ -6,7 +6,7 @@ use super::grid::Grid;
 use super::{Block, Each, FlowLimits, Heading};
 use crate::RenderError;
 use crate::options::EvidenceDetail;
-use crate::view::{Chapter, FindingEntry, Proof, ProofLimit, Prose, location};
+use crate::view::{Chapter, Fact, FindingEntry, Proof, ProofLimit, Prose, location};
 use crate::words::Words;
 use scandeck_wire::contract::{EvidenceView, Risk};
 
@@ -69,7 +69,7 @@ impl ChapterWalk<'_> {
                 .iter()
                 .filter(|fact| !entry.facts.contains(fact));
             facts.extend(classes.cloned());
-            each(Block::Facts(&facts))?;
+            walk_facts(&facts, each)?;
             self.walk_texts(common, each)?;
             self.walk_proof(&entry, each)?;
         }
@@ -79,9 +79,7 @@ impl ChapterWalk<'_> {
     /// A kind with many places: its texts once, a row for each place.
     fn walk_class(&self, each: Each<'_>) -> Result<(), RenderError> {
         let common = &self.chapter.common;
-        if !common.facts.is_empty() {
-            each(Block::Facts(&common.facts))?;
-        }
+        walk_facts(&common.facts, each)?;
         self.walk_texts(common, each)?;
         self.walk_places(each)?;
         let is_first_only = self.chapter.evidence() == EvidenceDetail::First;
@@ -156,9 +154,7 @@ impl ChapterWalk<'_> {
         self.section(&entry.number, &text, None, each)?;
         let mut facts = entry.remarks.clone();
         facts.extend(texts.facts.iter().cloned());
-        if !facts.is_empty() {
-            each(Block::Facts(&facts))?;
-        }
+        walk_facts(&facts, each)?;
         self.walk_texts(texts, each)?;
         self.walk_proof(entry, each)?;
         self.walk_advice(texts, each)
@@ -172,7 +168,7 @@ impl ChapterWalk<'_> {
         for entry in first.chain(others).take(self.limits.in_full) {
             let (_, entry) = entry?;
             self.section(&entry.number, &entry.name, Some(entry.risk), each)?;
-            each(Block::Facts(&entry.facts))?;
+            walk_facts(&entry.facts, each)?;
             self.walk_texts(&entry.prose, each)?;
             self.walk_proof(&entry, each)?;
             self.walk_advice(&entry.prose, each)?;
@@ -265,6 +261,13 @@ impl ChapterWalk<'_> {
             })?;
         }
         Ok(())
+    }
+}
+
+fn walk_facts(facts: &[Fact], each: Each<'_>) -> Result<(), RenderError> {
+    match facts.is_empty() {
+        true => Ok(()),
+        false => each(Block::Facts(facts)),
     }
 }
 

@@ -4,9 +4,12 @@ use super::outline::{Outline, Part};
 use super::{Block, ContentsLine, Each, heading};
 use crate::RenderError;
 use crate::view::View;
+use scandeck_wire::text::start;
 
 /// Most chapters that the contents list; the bookmarks list all.
 const CONTENTS: usize = 400;
+/// Longest name of a chapter in the contents, in columns.
+const CHAPTER: usize = 120;
 /// Most lines of contents that are on the cover.
 const COVER_LINES: usize = 14;
 
@@ -46,7 +49,7 @@ fn contents(view: &View<'_>, outline: &Outline) -> Vec<ContentsLine> {
         }
         ContentsLine {
             number: chapter.number.to_string(),
-            text: chapter.name.clone(),
+            text: start(&chapter.name, CHAPTER).into_owned(),
             aside,
             anchor: outline.anchor_of_chapter(at),
         }

@@ -25,6 +25,7 @@ pub fn walk_scope(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
         return Ok(());
     }
     heading(each, 2, words.get("heading.gaps"), 0, false)?;
+    each(Block::Remark(words.get("text.gaps")))?;
     let keys = [
         "column.target",
         "column.tool",
@@ -36,8 +37,7 @@ pub fn walk_scope(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {
         let cells = [&gap.target, &gap.tool, &gap.at, &gap.cause];
         grid.row(cells.map(String::to_owned));
     }
-    grid.pass(each)?;
-    each(Block::Remark(words.get("text.gaps")))
+    grid.pass(each)
 }
 
 pub fn walk_methodology(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> {

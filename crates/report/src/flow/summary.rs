@@ -22,7 +22,9 @@ pub fn walk_summary(view: &View<'_>, each: Each<'_>) -> Result<(), RenderError> 
         heading(each, 2, words.get("heading.exploited"), 0, false)?;
         walk_exploited(view, each)?;
     }
-    each(Block::Chart(&view.summary))?;
+    if view.has_chart() {
+        each(Block::Chart(&view.summary))?;
+    }
     if !view.trend.is_empty() {
         heading(each, 2, words.get("heading.trend"), 0, false)?;
         each(Block::Facts(&view.trend))?;

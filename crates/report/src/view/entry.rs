@@ -1,6 +1,7 @@
 //! A finding for a person: its facts, texts, evidence and decisions. Ids are in the appendix only.
 
 use super::proof::{Proof, ProofLimit, evidence, proof};
+use super::reflow::reflowed;
 use super::{Fact, Prose, day, fact, line, named, stamp};
 use crate::arrange::{CommonTexts, class_of};
 use crate::options::ReportOptions;
@@ -65,7 +66,7 @@ pub(super) fn prose(finding: &Finding, excluded: CommonTexts, words: &Words) -> 
     }
     let text = |is_excluded: bool, given: &str| match is_excluded {
         true => String::new(),
-        false => clean_text(given.trim()).into_owned(),
+        false => reflowed(&clean_text(given.trim())),
     };
     Prose {
         facts,
@@ -127,6 +128,8 @@ pub(super) fn entry(
     let remarks: Vec<Fact> = remarks.collect();
     let prose = prose(finding, common, words);
     facts.extend(prose.facts.iter().cloned());
+    // A manual or imported finding may have no more than a name.
+    facts.retain(|fact| !fact.value.is_empty() || !fact.aside.is_empty());
     let (proof, cut) = match limit.rows {
         0 => Default::default(),
         _ => proof(evidence(finding), limit, words),
@@ -213,9 +216,14 @@ fn found_on(found: &ReportFinding, words: &Words) -> String {
 fn origin(found: &ReportFinding, words: &Words) -> Fact {
     let is_manual = found.decided.as_ref().is_some_and(|decided| decided.own);
     let at = stamp(found.found_at);
-    let value = match is_manual {
-        true => words.filled("text.manual", &[&at]),
-        false => words.filled("text.found_by", &[&at, &found.tool.full_name()]),
+    let tool = match found.tool.0 {
+        0 => String::new(),
+        _ => found.tool.full_name(),
+    };
+    let value = match (is_manual, at.is_empty() || tool.is_empty()) {
+        (true, _) => words.filled("text.manual", &[&at]),
+        (false, false) => words.filled("text.found_by", &[&at, &tool]),
+        (false, true) => at + &tool,
     };
     let proven = match found.finding.confirmed {
         true => words.get("text.proven"),

@@ -12,6 +12,7 @@ mod location;
 mod overview;
 mod proof;
 mod recommendation;
+mod reflow;
 mod scope;
 
 use serde::Serialize;
@@ -22,7 +23,7 @@ use super::template::{Placeholders, ReportTemplate};
 use super::words::Words;
 use super::{Document, RenderError, ReportFinding, ReportGroup};
 use scandeck_wire::contract::{Risk, Stamp};
-use scandeck_wire::text::clean_for_print as clean;
+use scandeck_wire::text::{clean_for_print as clean, start};
 
 use entry::EntryStyle;
 pub use entry::FindingEntry;
@@ -34,6 +35,8 @@ pub use scope::ReportScope;
 
 /// Between the parts of the footer.
 pub const FOOTER_GAP: &str = " · ";
+/// Longest part of it, in columns.
+const FOOTER_PART: usize = 90;
 
 /// A labelled line. `aside` is of less weight than `value`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -197,6 +200,11 @@ impl<'a> View<'a> {
         scans.iter().map(overview::scan)
     }
 
+    /// Whether the chart of risks has a bar; the headline says that there are no findings.
+    pub fn has_chart(&self) -> bool {
+        self.summary.iter().any(|row| row.total() > 0)
+    }
+
     /// The line at the end of each page.
     pub fn footer(&self) -> String {
         let day = day(self.generated());
@@ -205,7 +213,7 @@ impl<'a> View<'a> {
             date => date,
         };
         let parts = [&self.template.classification, &self.title, date];
-        let parts = parts.map(|part| clean(part.trim()).into_owned());
+        let parts = parts.map(|part| start(&clean(part.trim()), FOOTER_PART).into_owned());
         let shown: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         shown.join(FOOTER_GAP)
     }

@@ -10,6 +10,8 @@ use scandeck_wire::text::clean_text_for_print;
 /// Beginning of the classes of findings about the scan itself. The rows of their evidence are cause,
 /// requests and the ids of the incomplete tests.
 const ABOUT_SCAN: &str = "coverage.";
+/// Room of a line on a page, in characters: evidence of many short lines fills pages too.
+const LINE: usize = 40;
 /// The column of the ids.
 const TEST_IDS: usize = 2;
 
@@ -31,6 +33,7 @@ pub enum Proof {
 /// The part of the evidence of one finding that a format shows.
 #[derive(Clone, Copy, Debug)]
 pub struct ProofLimit {
+    /// A line that ends counts as at least 40.
     pub characters: usize,
     pub rows: usize,
 }
@@ -98,11 +101,11 @@ pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Pr
             let mut dropped = 0;
             let total = rows.len();
             let mut clean = |cell: &String| {
-                let (kept, cut) = within(cell, budget);
-                budget -= kept.len().min(budget);
-                dropped += cut;
-                let mark = if cut > 0 { " […]" } else { "" };
-                format!("{}{mark}", clean_text_for_print(kept))
+                let kept = within(cell, budget);
+                budget = kept.room;
+                dropped += kept.dropped;
+                let mark = if kept.dropped > 0 { " […]" } else { "" };
+                format!("{}{mark}", clean_text_for_print(kept.text))
             };
             let headers: Vec<String> = headers.iter().map(&mut clean).collect();
             let rows: Vec<Vec<String>> = rows
@@ -127,14 +130,19 @@ pub(super) fn proof(view: EvidenceView, limit: ProofLimit, words: &Words) -> (Pr
 }
 
 fn proof_text(given: &str, limit: ProofLimit, words: &Words) -> (Proof, String) {
-    let (kept, dropped) = within(given, limit.characters);
-    let rest = if dropped > 0 {
-        words.count(dropped, "noun.more_character")
+    // Outputs of tools often have empty lines at both ends.
+    let text = given.trim_end().trim_start_matches(['\r', '\n']);
+    if text.is_empty() {
+        return (Proof::Nothing, String::new());
+    }
+    let kept = within(text, limit.characters);
+    let rest = if kept.dropped > 0 {
+        words.count(kept.dropped, "noun.more_character")
     } else {
         String::new()
     };
     (
-        Proof::Text(clean_text_for_print(kept).into_owned()),
+        Proof::Text(clean_text_for_print(kept.text).into_owned()),
         cut(&rest, words),
     )
 }
@@ -146,11 +154,38 @@ fn cut(rest: &str, words: &Words) -> String {
     }
 }
 
-/// The first characters, and the number of the others.
-fn within(given: &str, characters: usize) -> (&str, usize) {
-    match given.char_indices().nth(characters) {
-        Some((end, _)) => (&given[..end], given[end..].chars().count()),
-        None => (given, 0),
+/// The beginning of a text that has room.
+struct KeptText<'a> {
+    text: &'a str,
+    /// The number of the other characters.
+    dropped: usize,
+    /// The room that remains.
+    room: usize,
+}
+
+fn within(given: &str, characters: usize) -> KeptText<'_> {
+    let mut room = characters;
+    let mut column = 0;
+    for (at, c) in given.char_indices() {
+        if room == 0 {
+            return KeptText {
+                text: &given[..at],
+                dropped: given[at..].chars().count(),
+                room,
+            };
+        }
+        // The rest of a short line is empty.
+        let (taken, next) = match c {
+            '\n' => (LINE.saturating_sub(column).max(1), 0),
+            _ => (1, column + 1),
+        };
+        room = room.saturating_sub(taken);
+        column = next;
+    }
+    KeptText {
+        text: given,
+        dropped: 0,
+        room,
     }
 }
 
@@ -180,6 +215,17 @@ mod tests {
         assert_eq!(found, (expected, String::new()));
         let cell = "URL: /a\nURL: /b\n\nGET /a HTTP/1.1\n\nHTTP/1.1 200 OK";
         assert_eq!(crate::csv::evidence(&table), cell);
+    }
+
+    #[test]
+    fn evidence_of_many_short_lines_is_cut() {
+        let lines = "a\n".repeat(10_000);
+        let kept = within(&lines, ProofLimit::PAGES.characters);
+        assert_eq!(kept.text.lines().count(), 20_000 / LINE);
+        assert_eq!(kept.text.len() + kept.dropped, lines.len());
+        let long = "a".repeat(20_000);
+        assert_eq!(within(&long, ProofLimit::PAGES.characters).dropped, 0);
+        assert_eq!(within(&lines, ProofLimit::ALL.characters).dropped, 0);
     }
 
     #[test]
@@ -215,5 +261,10 @@ mod tests {
             proof_text("short", limit, words),
             (Proof::Text("short".into()), String::new())
         );
+        assert_eq!(
+            proof_text("\n\n  short\n \n", limit, words).0,
+            Proof::Text("  short".into())
+        );
+        assert_eq!(proof_text(" \n", limit, words).0, Proof::Nothing);
     }
 }

@@ -4,13 +4,23 @@ use super::super::lines::{Ink, break_lines};
 use super::super::output::TagName;
 use super::rows::{self, RowCell, RowShape};
 use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, WIDTH};
-use super::{HeldHeadings, PageLayout, bold, plain, soft};
+use super::{HeldHeadings, PageLayout, PartStart, bold, plain, soft};
 use crate::RenderError;
 use crate::view::{Fact, SummaryRow};
 use scandeck_wire::contract::Risk;
 
 /// Width of the labels of facts.
 const LABEL: f32 = 92.0;
+/// A bar of the chart, with its risk and number.
+const BAR: RowShape = RowShape {
+    size: BODY,
+    padding: 0.4,
+    fill: None,
+    has_rule: false,
+};
+/// Width of both, and where the numbers end.
+const BAR_TEXT: f32 = 106.0;
+const NUMBER_END: f32 = 96.0;
 
 impl PageLayout<'_, '_> {
     pub(super) fn facts(&mut self, facts: &[Fact]) -> Result<(), RenderError> {
@@ -68,48 +78,53 @@ impl PageLayout<'_, '_> {
         ]
     }
 
-    pub(super) fn chart(&mut self, rows: &[SummaryRow]) -> Result<(), RenderError> {
-        let most = rows
-            .iter()
-            .flat_map(|row| row.counts)
-            .max()
-            .unwrap_or(0)
-            .max(1);
+    /// The bars of all risks, which are on one page with the end of the text above. A risk without
+    /// findings has a number and no bar: readers look for it.
+    pub(super) fn chart(
+        &mut self,
+        rows: &[SummaryRow],
+        tail: Option<PartStart>,
+    ) -> Result<(), RenderError> {
+        let most = rows.iter().flat_map(|row| row.counts).max().unwrap_or(0);
+        let bars = Risk::DOWN.len() as f32 * (BODY.leading + 2.0 * BAR.padding);
+        let height = rows.len() as f32 * (BODY.leading + bars + 10.0);
         self.y += 6.0;
+        self.hold_tail(tail, height);
+        self.need(height)?;
         for row in rows {
-            self.need(6.0 * 14.0 + 8.0)?;
             let total = format!("  {}", row.total());
             self.text(&[bold(&row.label), soft(&total)], BODY, TagName::Paragraph)?;
             self.y -= 3.0;
             for (risk, count) in Risk::DOWN.into_iter().zip(row.counts) {
-                let tag = self.tag(None, TagName::Paragraph);
-                let number = count.to_string();
-                let cell = |lines, x| RowCell {
-                    lines,
-                    x,
-                    width: 60.0,
-                    tag,
-                };
-                let name =
-                    break_lines(self.fonts, &[plain(self.words.risk(risk))], BODY.size, 60.0);
-                let number = break_lines(self.fonts, &[bold(&number)], BODY.size, 60.0);
-                let right = LEFT + 96.0 - number.first().map_or(0.0, |line| line.width);
-                let width = if count == 0 {
-                    0.0
-                } else {
-                    ((WIDTH - 106.0) * count as f32 / most as f32).max(1.5)
-                };
-                self.area(LEFT + 106.0, self.y + 2.2, width, 9.5, Ink::Risk(risk));
-                let shape = RowShape {
-                    size: BODY,
-                    padding: 0.4,
-                    fill: None,
-                    has_rule: false,
-                };
-                self.row(&[cell(name, LEFT), cell(number, right)], shape, None)?;
+                self.bar(risk, count, count as f32 / most.max(1) as f32)?;
             }
             self.y += 8.0;
         }
         Ok(())
+    }
+
+    fn bar(&mut self, risk: Risk, count: usize, share: f32) -> Result<(), RenderError> {
+        let tag = self.tag(None, TagName::Paragraph);
+        let digits = count.to_string();
+        let label = self.words.risk(risk);
+        let (name, number) = match count {
+            0 => (soft(label), soft(&digits)),
+            _ => (plain(label), bold(&digits)),
+        };
+        let [names, numbers] =
+            [name, number].map(|span| break_lines(self.fonts, &[span], BODY.size, 60.0));
+        let right = LEFT + NUMBER_END - numbers.first().map_or(0.0, |line| line.width);
+        let width = match count {
+            0 => 0.0,
+            _ => ((WIDTH - BAR_TEXT) * share).max(1.5),
+        };
+        self.area(LEFT + BAR_TEXT, self.y + 2.2, width, 9.5, Ink::Risk(risk));
+        let cell = |lines, x| RowCell {
+            lines,
+            x,
+            width: 60.0,
+            tag,
+        };
+        self.row(&[cell(names, LEFT), cell(numbers, right)], BAR, None)
     }
 }

@@ -15,6 +15,8 @@ use scandeck_wire::text;
 
 /// Largest width and height of the logo.
 const LOGO: (f64, f64) = (170.0, 71.0);
+/// Largest size of its pixels.
+const PIXEL: f64 = 0.75;
 /// Width of the badge with the risk.
 const BADGE: f32 = 56.0;
 /// Longest title of a bookmark, in columns.
@@ -25,7 +27,7 @@ pub(super) const HEADING: usize = 12;
 impl PageLayout<'_, '_> {
     /// The logo, above the title at the right edge.
     pub(super) fn logo(&mut self, logo: &Logo) {
-        let (width, height) = logo.fitted(LOGO);
+        let (width, height) = logo.fitted(LOGO, PIXEL);
         let (width, height) = (width as f32, height as f32);
         if self.out.is_some() {
             let image = Image::from_rgba8(logo.pixels.clone(), logo.size.0, logo.size.1);
@@ -69,6 +71,11 @@ impl PageLayout<'_, '_> {
         };
         let lines = self.heading_lines(heading, size.size, RIGHT - x);
         let height = lines.len().min(HEADING) as f32 * size.leading + 12.0;
+        let held = self.held.as_ref();
+        let is_complete = held.is_some_and(|held| !held.goes_on_with(heading.level));
+        if is_new_page || is_complete {
+            self.settle();
+        }
         self.begin_heading(is_new_page, space, height)?;
         let title = self.hold(heading);
         let tag = self.tag(None, TagName::Heading(heading.level, title));
@@ -112,9 +119,6 @@ impl PageLayout<'_, '_> {
         space: f32,
         height: f32,
     ) -> Result<(), RenderError> {
-        if is_new_page || self.held.as_ref().is_some_and(|held| held.has_facts) {
-            self.settle();
-        }
         if is_new_page || self.y + space + height > BOTTOM {
             self.new_page()?;
         } else if self.y > TOP && self.held.is_none() {

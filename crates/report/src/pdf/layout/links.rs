@@ -3,14 +3,31 @@
 use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, break_lines};
 use super::super::output::TagName;
-use super::rows::{CONTENTS_ROW, RowCell};
-use super::sizes::{BODY, BOTTOM, LEFT, RIGHT, SMALL, WIDTH};
-use super::{HeldHeadings, LinkTarget, PageLayout, PageMark, PageMarkKind, Place, plain, soft};
+use super::rows::{self, CONTENTS_ROW, RowCell};
+use super::sizes::{BODY, LEFT, RIGHT, SMALL, WIDTH};
+use super::{LinkTarget, PageLayout, PageMark, PageMarkKind, PartStart, Place, plain, soft};
 use crate::RenderError;
 use crate::flow::ContentsLine;
 
+/// Least lines of the contents on their last page.
+const LAST_LINES: usize = 3;
+
 impl PageLayout<'_, '_> {
-    pub(super) fn contents_line(&mut self, line: &ContentsLine) -> Result<(), RenderError> {
+    pub(super) fn contents(&mut self, lines: &[ContentsLine]) -> Result<(), RenderError> {
+        let last = lines.len().saturating_sub(LAST_LINES);
+        for (at, line) in lines.iter().enumerate() {
+            if at == last {
+                let rest = lines.iter().skip(last);
+                let heights = rest.map(|one| contents_height(&[self.contents_text(one, None)]));
+                let together: f32 = heights.sum();
+                self.need(together)?;
+            }
+            self.contents_line(line)?;
+        }
+        Ok(())
+    }
+
+    fn contents_line(&mut self, line: &ContentsLine) -> Result<(), RenderError> {
         let item = self.tag(None, TagName::ContentsItem);
         let tag = if line.anchor > 0 {
             self.tag(item, TagName::Link)
@@ -18,36 +35,44 @@ impl PageLayout<'_, '_> {
             item
         };
         let number = break_lines(self.fonts, &[soft(&line.number)], BODY.size, 34.0);
-        let aside = format!("  {}", line.aside);
-        let (x, width) = if line.number.is_empty() {
-            (LEFT, WIDTH - 40.0)
-        } else {
-            (LEFT + 36.0, WIDTH - 76.0)
-        };
-        let mut lines = break_lines(
-            self.fonts,
-            &[plain(&line.text), soft(&aside)],
-            BODY.size,
-            width,
-        );
-        lines.truncate(2);
+        let text = self.contents_text(line, tag);
+        let width = text.width;
         let place = self.known.places.get(&line.anchor).copied();
         let page_number = place.map_or(String::new(), |place| (place.page + 1).to_string());
         let page = break_lines(self.fonts, &[plain(&page_number)], BODY.size, 40.0);
         let right = RIGHT - page.first().map_or(0.0, |line| line.width);
-        let height = lines.len() as f32 * BODY.leading + 2.0;
-        self.need(height)?;
-        if let Some(place) = place {
-            self.link_line(tag, height, place);
-        }
         let cell = |lines, x| RowCell {
             lines,
             x,
             width,
             tag,
         };
-        let cells = [cell(number, LEFT), cell(lines, x), cell(page, right)];
+        let cells = [cell(number, LEFT), text, cell(page, right)];
+        let line_height = contents_height(&cells);
+        self.need(line_height)?;
+        if let Some(place) = place {
+            self.link_line(tag, line_height, place);
+        }
         self.row(&cells, CONTENTS_ROW, None)
+    }
+
+    /// The title of a part, and what is beside it.
+    fn contents_text(&mut self, line: &ContentsLine, tag: Option<usize>) -> RowCell {
+        let aside = format!("  {}", line.aside);
+        let (x, width) = if line.number.is_empty() {
+            (LEFT, WIDTH - 40.0)
+        } else {
+            (LEFT + 36.0, WIDTH - 76.0)
+        };
+        let spans = [plain(&line.text), soft(&aside)];
+        let mut lines = break_lines(self.fonts, &spans, BODY.size, width);
+        lines.truncate(2);
+        RowCell {
+            lines,
+            x,
+            width,
+            tag,
+        }
     }
 
     /// Makes the whole line a link to a place of the report.
@@ -65,27 +90,15 @@ impl PageLayout<'_, '_> {
         });
     }
 
-    /// References without room move to the next page with the part above them, so that no page has
-    /// references only.
-    pub(super) fn hold_advice(&mut self, advice: Option<(usize, f32)>, links: usize) {
-        let has_room = self.y + height_of_references(links) <= BOTTOM;
-        if let Some((mark, top)) = advice.filter(|_| !has_room && self.held.is_none()) {
-            self.held = Some(HeldHeadings {
-                mark,
-                top,
-                bookmarks: Vec::new(),
-                has_facts: true,
-                has_table: false,
-            });
-        }
-    }
-
     pub(super) fn references(
         &mut self,
         links: &[String],
         others: &[String],
+        tail: Option<PartStart>,
     ) -> Result<(), RenderError> {
-        self.need(height_of_references(links.len()))?;
+        let height = height_of_references(links.len() + others.len());
+        self.hold_tail(tail, height);
+        self.need(height)?;
         self.text(
             &[soft(self.words.get("text.references"))],
             SMALL,
@@ -133,7 +146,11 @@ impl PageLayout<'_, '_> {
     }
 }
 
+fn contents_height(cells: &[RowCell]) -> f32 {
+    rows::height(cells, CONTENTS_ROW)
+}
+
 /// The height of the references that are on one page: a short list is whole.
-fn height_of_references(links: usize) -> f32 {
-    (1 + links.min(4)) as f32 * SMALL.leading + 5.0
+fn height_of_references(count: usize) -> f32 {
+    (1 + count.min(4)) as f32 * SMALL.leading + 5.0
 }

@@ -43,9 +43,17 @@ pub struct PageLayout<'a, 'f> {
     y: f32,
     /// Headings with nothing below them yet.
     held: Option<HeldHeadings>,
-    /// Where the part begins that references take to the next page: a short paragraph, whole
-    /// evidence or its last lines.
-    advice: Option<(usize, f32)>,
+    /// The end of the text above, which moves to the next page with references, a table or a chart
+    /// that have no room below it: a short paragraph, the last item of a list, whole evidence, or
+    /// the last lines of any of them.
+    tail: Option<PartStart>,
+}
+
+/// Where a part of the page begins.
+#[derive(Clone, Copy)]
+struct PartStart {
+    mark: usize,
+    top: f32,
 }
 
 /// Headings at the end of a page. They move to the next page when nothing follows them here.
@@ -58,6 +66,14 @@ struct HeldHeadings {
     has_facts: bool,
     /// Whether a short table of evidence is.
     has_table: bool,
+}
+
+impl HeldHeadings {
+    /// Whether a heading of this level is the first thing below them.
+    fn goes_on_with(&self, level: u8) -> bool {
+        let above = self.bookmarks.last();
+        !self.has_facts && above.is_none_or(|above| above.level < level)
+    }
 }
 
 struct HeldBookmark {
@@ -84,7 +100,7 @@ impl<'a, 'f> PageLayout<'a, 'f> {
             marks: Vec::new(),
             y: TOP,
             held: None,
-            advice: None,
+            tail: None,
         }
     }
 
@@ -107,7 +123,7 @@ impl<'a, 'f> PageLayout<'a, 'f> {
     }
 
     pub fn block(&mut self, block: &Block<'_>) -> Result<(), RenderError> {
-        let advice = self.advice.take();
+        let tail = self.tail.take();
         match block {
             Block::Logo(logo) => {
                 self.logo(logo);
@@ -133,31 +149,30 @@ impl<'a, 'f> PageLayout<'a, 'f> {
                     .chunk_by(|one, next| is_item(one) && is_item(next))
                     .peekable();
                 while let Some(part) = parts.next() {
+                    // The last paragraph is on the page of what follows the text.
+                    let is_last = parts.peek().is_none();
                     let has_list = parts.peek().is_some_and(|next| next.iter().all(is_item));
                     let is_lead = |one: &RichBlock| match one.kind {
                         RichKind::Heading => true,
-                        RichKind::Paragraph => has_list,
+                        RichKind::Paragraph => has_list || is_last,
                         RichKind::Item(_) => false,
                     };
                     match part {
-                        [one] if is_lead(one) => self.rich_heading(one),
+                        [one] if is_lead(one) => self.lead(&spans_of(one), BODY),
                         [one] if one.kind == RichKind::Paragraph => {
                             self.text(&spans_of(one), BODY, TagName::Paragraph)
                         }
-                        items => self.list(items),
+                        items => self.list(items, is_last),
                     }?;
                 }
                 Ok(())
             }
-            Block::Remark(text) => self.text(&[soft(text)], SMALL, TagName::Paragraph),
+            Block::Remark(text) => self.remark(text),
             Block::Verbatim(text) => self.verbatim(text),
-            Block::Table(table) => self.table(table),
-            Block::Chart(rows) => self.chart(rows),
-            Block::Contents(lines) => lines.iter().try_for_each(|line| self.contents_line(line)),
-            Block::References { links, others } => {
-                self.hold_advice(advice, links.len());
-                self.references(links, others)
-            }
+            Block::Table(table) => self.table(table, tail),
+            Block::Chart(rows) => self.chart(rows, tail),
+            Block::Contents(lines) => self.contents(lines),
+            Block::References { links, others } => self.references(links, others, tail),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::lines::{Ink, TextLine, break_lines};
 use super::super::output::TagName;
 use super::sizes::{BOTTOM, FOOTER, LEFT, RIGHT, SMALL, TOP, TextSize, WIDTH};
-use super::{HeldHeadings, PageLayout, PageMark, PageMarkKind, soft};
+use super::{HeldHeadings, PageLayout, PageMark, PageMarkKind, PartStart, soft};
 use crate::RenderError;
 use crate::view::FOOTER_GAP;
 
@@ -97,13 +97,49 @@ impl PageLayout<'_, '_> {
         self.out.as_mut().map(|out| out.tag(parent, name))
     }
 
-    /// Begins a new page unless there is room.
+    /// Begins a new page unless there is room, or no page has room.
     pub(super) fn need(&mut self, height: f32) -> Result<(), RenderError> {
-        if self.y + height > BOTTOM {
+        let top = self.held.as_ref().map_or(self.y, |held| held.top);
+        let is_higher_than_page = top <= TOP && height > BOTTOM - TOP;
+        if self.y + height > BOTTOM && !is_higher_than_page {
             self.new_page()?;
         }
         self.settle();
         Ok(())
+    }
+
+    /// Where the next part begins.
+    pub(super) fn here(&self) -> PartStart {
+        PartStart {
+            mark: self.marks.len(),
+            top: self.y,
+        }
+    }
+
+    /// Holds a part that something follows on its page, with the headings above it.
+    pub(super) fn hold_part(&mut self, part: PartStart, above: Option<HeldHeadings>) {
+        self.held = Some(match above {
+            Some(held) => HeldHeadings {
+                has_facts: true,
+                ..held
+            },
+            None => HeldHeadings {
+                mark: part.mark,
+                top: part.top,
+                bookmarks: Vec::new(),
+                has_facts: true,
+                has_table: false,
+            },
+        });
+    }
+
+    /// The end of the text above moves to the next page with a part that has no room below it, so
+    /// that no page has this part only.
+    pub(super) fn hold_tail(&mut self, tail: Option<PartStart>, height: f32) {
+        let has_room = self.y + height <= BOTTOM;
+        if let Some(part) = tail.filter(|_| !has_room && self.held.is_none()) {
+            self.hold_part(part, None);
+        }
     }
 
     /// Begins a new page, with the headings that have nothing below them.

@@ -5,8 +5,8 @@ use super::super::lines::{Ink, Span, break_lines, break_prose};
 use super::super::output::TagName;
 use super::headings::HEADING;
 use super::rows::{self, CONTENTS_ROW, RowCell};
-use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, TextSize, VERBATIM, WIDTH};
-use super::{HeldHeadings, PageLayout, plain, spans_of};
+use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, SMALL, TextSize, VERBATIM, WIDTH};
+use super::{HeldHeadings, PageLayout, PartStart, plain, soft, spans_of};
 use crate::RenderError;
 use crate::markdown::{RichBlock, RichKind};
 
@@ -20,52 +20,83 @@ pub(super) const FEW_VERBATIM: usize = 4;
 
 impl PageLayout<'_, '_> {
     pub(super) fn paragraph(&mut self, spans: &[Span<'_>]) -> Result<(), RenderError> {
-        let (mark, top, page) = (self.marks.len(), self.y, self.found.pages);
-        self.text(spans, BODY, TagName::Paragraph)?;
-        let is_short = self.found.pages == page && self.y - top < SHORT_FACTS;
-        self.advice = is_short.then_some((mark, top));
+        self.text_with_tail(spans, BODY)
+    }
+
+    /// Directly below a heading, something follows a remark on its page.
+    pub(super) fn remark(&mut self, text: &str) -> Result<(), RenderError> {
+        let spans = [soft(text)];
+        match self.is_below_heading() {
+            true => self.lead(&spans, SMALL),
+            false => self.text_with_tail(&spans, SMALL),
+        }
+    }
+
+    /// A text whose tail is all of it if it is short. Directly below a heading it has none, because
+    /// the heading needs it.
+    fn text_with_tail(&mut self, spans: &[Span<'_>], size: TextSize) -> Result<(), RenderError> {
+        let is_below_heading = self.is_below_heading();
+        let (start, page) = (self.here(), self.found.pages);
+        self.text(spans, size, TagName::Paragraph)?;
+        let is_short = self.found.pages == page && self.y - start.top < SHORT_FACTS;
+        self.tail = (is_short && !is_below_heading).then_some(start);
         Ok(())
     }
 
-    /// A heading in a text of the template, or a short paragraph above a list. It moves to the next
-    /// page when nothing follows it here.
-    pub(super) fn rich_heading(&mut self, block: &RichBlock) -> Result<(), RenderError> {
-        let lines = break_prose(self.fonts, &spans_of(block), BODY.size, WIDTH);
-        let height = lines.len().min(HEADING) as f32 * BODY.leading + 5.0;
+    /// Directly, or with short facts between them.
+    fn is_below_heading(&self) -> bool {
+        let is_heading = |held: &HeldHeadings| !held.has_table && !held.bookmarks.is_empty();
+        self.held.as_ref().is_some_and(is_heading)
+    }
+
+    /// A text that something follows on its page: a heading in a text of the template, or its last
+    /// paragraph. Of a long one, the last lines do.
+    pub(super) fn lead(&mut self, spans: &[Span<'_>], size: TextSize) -> Result<(), RenderError> {
+        let lines = break_prose(self.fonts, spans, size.size, WIDTH);
+        let is_short = lines.len() <= HEADING;
+        let height = lines.len().min(HEADING) as f32 * size.leading + 5.0;
         if self.y + height > BOTTOM {
             self.new_page()?;
         }
-        let is_short = lines.len() <= HEADING;
-        let held = self.held.take_if(|_| is_short);
-        let (mark, top) = held
-            .as_ref()
-            .map_or((self.marks.len(), self.y), |held| (held.mark, held.top));
+        let above = self.held.take_if(|_| is_short);
+        let start = self.here();
         let tag = self.tag(None, TagName::Paragraph);
-        self.lines(lines, LEFT, WIDTH, BODY, tag)?;
+        self.lines(lines, LEFT, WIDTH, size, tag)?;
+        let last_lines = PartStart {
+            mark: self.marks.len().saturating_sub(2),
+            top: self.y - 2.0 * size.leading,
+        };
         self.y += 5.0;
-        if is_short {
-            self.held = Some(HeldHeadings {
-                mark,
-                top,
-                bookmarks: held.map(|held| held.bookmarks).unwrap_or_default(),
-                has_facts: true,
-                has_table: false,
-            });
+        match is_short {
+            true => self.hold_part(start, above),
+            false => self.tail = Some(last_lines),
         }
         Ok(())
     }
 
-    /// A short list is whole.
-    pub(super) fn list(&mut self, items: &[RichBlock]) -> Result<(), RenderError> {
+    /// A short list is whole, and at the end of a text on the page of what follows it; of a long
+    /// one, the last item is.
+    pub(super) fn list(&mut self, items: &[RichBlock], is_last: bool) -> Result<(), RenderError> {
         let rows: Vec<[RowCell; 2]> = items.iter().map(|item| self.item(item)).collect();
         let height: f32 = rows.iter().map(|row| rows::height(row, CONTENTS_ROW)).sum();
-        if height < WHOLE_LIST {
-            self.need(height)?;
+        let is_short = height < WHOLE_LIST;
+        if is_short && self.y + height > BOTTOM {
+            self.new_page()?;
         }
+        let is_held = is_short && is_last;
+        let above = self.held.take_if(|_| is_held);
+        let start = self.here();
+        let mut last_item = None;
         for row in &rows {
+            let (item, page) = (self.here(), self.found.pages);
             self.row(row, CONTENTS_ROW, None)?;
+            last_item = (self.found.pages == page).then_some(item);
         }
         self.y += 5.0;
+        match is_held {
+            true => self.hold_part(start, above),
+            false => self.tail = last_item.filter(|_| rows.len() > 1),
+        }
         Ok(())
     }
 
@@ -115,9 +146,9 @@ impl PageLayout<'_, '_> {
             ..=WHOLE_VERBATIM => count,
             _ => FEW_VERBATIM,
         };
-        let is_below_heading = self.held.as_ref().is_some_and(|held| !held.has_table);
+        let is_below_heading = self.is_below_heading();
         self.need(first as f32 * VERBATIM.leading)?;
-        let mut end = (self.found.pages, self.marks.len(), self.y);
+        let mut end = (self.found.pages, self.here());
         for (at, line) in lines.into_iter().enumerate() {
             let together = match count - at {
                 FEW_VERBATIM => FEW_VERBATIM,
@@ -125,15 +156,15 @@ impl PageLayout<'_, '_> {
             };
             self.need(together as f32 * VERBATIM.leading)?;
             if count > WHOLE_VERBATIM && count - at == FEW_VERBATIM {
-                end = (self.found.pages, self.marks.len(), self.y);
+                end = (self.found.pages, self.here());
             }
             self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
             self.lines(vec![line], LEFT + 9.0, WIDTH - 9.0, VERBATIM, tag)?;
         }
         self.y += 6.0;
-        let (page, mark, top) = end;
+        let (page, start) = end;
         let is_free = count > WHOLE_VERBATIM || !is_below_heading;
-        self.advice = (is_free && self.found.pages == page).then_some((mark, top));
+        self.tail = (is_free && self.found.pages == page).then_some(start);
         Ok(())
     }
 }

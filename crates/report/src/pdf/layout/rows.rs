@@ -4,7 +4,7 @@ use super::super::fonts::Style;
 use super::super::lines::{Ink, Span, TextLine, break_lines};
 use super::super::output::TagName;
 use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, SMALL, TOP, TextSize, VERBATIM, WIDTH};
-use super::{HeldHeadings, PageLayout};
+use super::{PageLayout, PartStart};
 use crate::RenderError;
 use crate::flow::TableBlock;
 use scandeck_wire::contract::Risk;
@@ -66,7 +66,12 @@ fn columns(widths: &[f32]) -> Vec<(f32, f32)> {
 }
 
 impl PageLayout<'_, '_> {
-    pub(super) fn table(&mut self, table: &TableBlock<'_>) -> Result<(), RenderError> {
+    /// A table, on the page of the end of the text above it.
+    pub(super) fn table(
+        &mut self,
+        table: &TableBlock<'_>,
+        tail: Option<PartStart>,
+    ) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Table);
         let columns = columns(table.widths);
         let has_header = table.headers.iter().any(|header| !header.is_empty());
@@ -103,12 +108,11 @@ impl PageLayout<'_, '_> {
         if is_lead && self.y + room > BOTTOM {
             self.new_page()?;
         } else if !is_lead {
+            self.hold_tail(tail.filter(|_| !table.is_verbatim), room);
             self.need(room)?;
         }
         let above = self.held.take();
-        let (mark, top) = above
-            .as_ref()
-            .map_or((self.marks.len(), self.y), |held| (held.mark, held.top));
+        let start = self.here();
         if has_header {
             self.row(&header, head_shape, None)?;
         }
@@ -134,13 +138,10 @@ impl PageLayout<'_, '_> {
         self.y += 7.0;
         if is_lead {
             // Request and response below short evidence are on its page.
-            self.held = Some(HeldHeadings {
-                mark,
-                top,
-                bookmarks: above.map(|held| held.bookmarks).unwrap_or_default(),
-                has_facts: true,
-                has_table: true,
-            });
+            self.hold_part(start, above);
+            if let Some(held) = &mut self.held {
+                held.has_table = true;
+            }
         }
         Ok(())
     }

@@ -3,7 +3,9 @@
 use super::prose::FEW_VERBATIM;
 use super::sizes::{BOTTOM, VERBATIM};
 use super::*;
-use crate::flow::TableBlock;
+use crate::flow::{ContentsLine, Heading, TableBlock};
+use crate::view::SummaryRow;
+use scandeck_wire::contract::Risk;
 
 #[test]
 fn short_evidence_is_whole_and_no_few_lines_of_a_longer_one_are_alone() {
@@ -149,4 +151,143 @@ fn references_take_the_paragraph_above_them_to_the_next_page() {
         (1, 4),
         "recommendation, title and links"
     );
+}
+
+/// The last page, and the number of texts on it, of blocks that begin this far above the end of a
+/// page.
+fn placed(room: f32, blocks: &[Block<'_>]) -> (usize, usize) {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    layout.y = BOTTOM - room;
+    for block in blocks {
+        layout.block(block).unwrap();
+    }
+    let is_text = |mark: &&PageMark| matches!(mark.kind, PageMarkKind::Text { .. });
+    let texts = layout.marks.iter().filter(is_text).count();
+    (layout.found.pages, texts)
+}
+
+fn heading(level: u8, text: &str) -> Block<'_> {
+    Block::Heading {
+        heading: Heading {
+            level,
+            number: "",
+            text,
+            risk: None,
+            anchor: 0,
+        },
+        is_new_page: false,
+    }
+}
+
+#[test]
+fn table_is_on_the_page_of_the_end_of_the_text_above_it() {
+    let headers = ["Risk", "Meaning"].map(str::to_owned);
+    let rows: Vec<Vec<String>> = (0..5)
+        .map(|_| ["high", "Act now."].map(str::to_owned).to_vec())
+        .collect();
+    let table = || {
+        Block::Table(TableBlock {
+            headers: &headers,
+            rows: &rows,
+            risk_column: 0,
+            risks: &[],
+            widths: &[20.0, 80.0],
+            is_verbatim: false,
+        })
+    };
+    let [short, list, long] = [
+        "We test by hand.",
+        "We test:\n\n1. Shop\n2. Mail",
+        "We test by hand and with tools. ".repeat(60).as_str(),
+    ]
+    .map(crate::markdown::blocks);
+    assert_eq!(placed(60.0, &[Block::Rich(&short), table()]), (1, 1 + 12));
+    assert_eq!(placed(60.0, &[Block::Rich(&list), table()]), (1, 5 + 12));
+    let below_heading = [heading(1, "Methodology"), Block::Rich(&short), table()];
+    assert_eq!(placed(100.0, &below_heading), (1, 2 + 12));
+    // Of a long paragraph, the last two lines move.
+    let (_, lines) = placed(BOTTOM - TOP, &[Block::Rich(&long)]);
+    let room = lines as f32 * BODY.leading + 10.0;
+    assert_eq!(placed(room, &[Block::Rich(&long), table()]), (1, 2 + 12));
+}
+
+#[test]
+fn chart_is_on_the_page_of_the_text_above_it() {
+    let rows = [SummaryRow {
+        label: "Findings".into(),
+        counts: [0, 2, 0, 0, 3],
+    }];
+    let (label, text) = ("", "This report contains 5 findings on 1 target.");
+    let blocks = [Block::Paragraph { label, text }, Block::Chart(&rows)];
+    assert_eq!(placed(60.0, &blocks), (1, 1 + 11));
+}
+
+#[test]
+fn risks_without_findings_have_no_bar() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    let rows = [SummaryRow {
+        label: "Findings".into(),
+        counts: [0, 2, 0, 0, 3],
+    }];
+    layout.block(&Block::Chart(&rows)).unwrap();
+    let areas = layout.marks.iter().filter_map(|mark| match mark.kind {
+        PageMarkKind::Area { ink, .. } => Some(ink),
+        _ => None,
+    });
+    let bars: Vec<Ink> = areas.collect();
+    assert_eq!(bars, [Ink::Risk(Risk::High), Ink::Risk(Risk::Info)]);
+}
+
+#[test]
+fn header_row_that_is_higher_than_a_page_leaves_no_page_empty() {
+    let headers = ["word ".repeat(2_000)];
+    let rows = [vec!["cell".to_owned()]];
+    let table = || {
+        Block::Table(TableBlock {
+            headers: &headers,
+            rows: &rows,
+            risk_column: 0,
+            risks: &[],
+            widths: &[100.0],
+            is_verbatim: true,
+        })
+    };
+    let page = BOTTOM - TOP;
+    assert_eq!(placed(page, &[table()]).0, 1);
+    assert_eq!(placed(page, &[heading(2, "Host"), table()]).0, 1);
+}
+
+#[test]
+fn last_lines_of_the_contents_are_on_one_page() {
+    let line = ContentsLine {
+        number: "1".into(),
+        text: "Backup readable".into(),
+        aside: "3 findings".into(),
+        anchor: 0,
+    };
+    let lines = vec![line; 10];
+    let room = 9.0 * (BODY.leading + 2.0) + 1.0;
+    assert_eq!(placed(room, &[Block::Contents(&lines)]), (1, 3 * 2));
+}
+
+#[test]
+fn title_of_references_is_on_the_page_of_the_first_one() {
+    let others = ["CWE-79", "OSVDB-877", "a book"].map(str::to_owned);
+    let references = Block::References {
+        links: &[],
+        others: &others,
+    };
+    assert_eq!(placed(20.0, &[references]), (1, 4));
+}
+
+#[test]
+fn heading_moves_with_its_part_only() {
+    let siblings = [heading(2, "One"), heading(2, "Other")];
+    assert_eq!(placed(60.0, &siblings), (1, 1));
+    let part = [heading(1, "Chapter"), heading(2, "Part")];
+    assert_eq!(placed(80.0, &part), (1, 2));
 }

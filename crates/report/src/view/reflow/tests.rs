@@ -1,0 +1,202 @@
+//! Texts as scanners write them, and their lines on a page.
+
+use super::*;
+
+/// Texts of scanners whose lines flow, and the lines that remain.
+const FLOWING: [(&str, &[&str]); 12] = [
+    (
+        // Nessus: a synopsis, and a description of 70 columns.
+        "The remote web server is affected by a vulnerability.\n\n\
+         The version of Apache httpd installed on the remote host is prior to\n\
+         2.4.52. It is, therefore, affected by a flaw related to mod_lua when\n\
+         handling multipart content. An attacker can exploit this with a\n\
+         crafted request.",
+        &[
+            "The remote web server is affected by a vulnerability.",
+            "",
+            "The version of Apache httpd installed on the remote host is prior to 2.4.52. It \
+             is, therefore, affected by a flaw related to mod_lua when handling multipart \
+             content. An attacker can exploit this with a crafted request.",
+        ],
+    ),
+    (
+        // Nessus: items below a paragraph.
+        "The remote host is affected by multiple vulnerabilities, as referenced in\n\
+         the advisory:\n\
+         \n\
+         \x20 - A flaw exists in the handling of sessions that allows attackers to\n\
+         \x20   read files. (CVE-2021-1)\n\
+         \x20 - A second flaw.\n",
+        &[
+            "The remote host is affected by multiple vulnerabilities, as referenced in the \
+             advisory:",
+            "",
+            "  - A flaw exists in the handling of sessions that allows attackers to read \
+             files. (CVE-2021-1)",
+            "  - A second flaw.",
+        ],
+    ),
+    (
+        // OpenVAS indents the lines of a text.
+        "The flaw is due to an improper validation of user-supplied input passed\n\
+         \x20 via the id parameter to the index page, which allows attackers to run\n\
+         \x20 queries.",
+        &[
+            "The flaw is due to an improper validation of user-supplied input passed via the \
+             id parameter to the index page, which allows attackers to run queries.",
+        ],
+    ),
+    (
+        // Words that were broken at a hyphen, and a word that ends with one.
+        "An attacker on the network path can read the traffic in a man-in-the-\n\
+         middle attack, and can change the messages of the server-side and client-\n\
+         and proxy-side components of the application.",
+        &[
+            "An attacker on the network path can read the traffic in a man-in-the-middle \
+             attack, and can change the messages of the server-side and client- and \
+             proxy-side components of the application.",
+        ],
+    ),
+    (
+        // Sentences that end at the end of a line, in a text that was broken.
+        "The server accepts connections with old versions of the TLS protocol.\n\
+         Attackers on the network path can read what these connections carry,\n\
+         such as passwords.  Newer versions have no such flaw.",
+        &[
+            "The server accepts connections with old versions of the TLS protocol. Attackers \
+             on the network path can read what these connections carry, such as passwords.  \
+             Newer versions have no such flaw.",
+        ],
+    ),
+    (
+        // A line that begins as a value, and goes on.
+        "Note: the scanner has not tested for the flaw but has relied only on the\n\
+         version that the application reports.",
+        &[
+            "Note: the scanner has not tested for the flaw but has relied only on the version \
+             that the application reports.",
+        ],
+    ),
+    (
+        // nuclei: Markdown.
+        "# Impact\n\
+         An attacker is able to read the configuration of the service, which has\n\
+         the passwords of all users.\n\
+         1. Request the page that lists the configuration, without any session of\n\
+         \x20  the application.\n\
+         2. Read it.",
+        &[
+            "# Impact",
+            "An attacker is able to read the configuration of the service, which has the \
+             passwords of all users.",
+            "1. Request the page that lists the configuration, without any session of the \
+             application.",
+            "2. Read it.",
+        ],
+    ),
+    (
+        // A single word on the last line.
+        "The certificate of the service is not trusted by any of the usual clients\n\
+         worldwide",
+        &[
+            "The certificate of the service is not trusted by any of the usual clients \
+             worldwide",
+        ],
+    ),
+    (
+        // OpenVAS: the first line is behind the name of the field in the file of the scanner.
+        "Successful exploitation allows an attacker\n\
+         \x20 to elevate privileges, execute arbitrary commands, disclose information,\n\
+         \x20 bypass security restrictions, and conduct attacks.",
+        &[
+            "Successful exploitation allows an attacker to elevate privileges, execute \
+             arbitrary commands, disclose information, bypass security restrictions, and \
+             conduct attacks.",
+        ],
+    ),
+    (
+        // XML that was indented, with items.
+        "According to its banner, the version of PHP installed on the host is older than\n\
+         \x20                   5.3.2. Such versions have several security issues :\n\
+         \n\
+         \x20                   - Paths not ending with '/' may not be validated inside\n\
+         \x20                   the configuration.",
+        &[
+            "According to its banner, the version of PHP installed on the host is older than \
+             5.3.2. Such versions have several security issues :",
+            "",
+            "- Paths not ending with '/' may not be validated inside the configuration.",
+        ],
+    ),
+    (
+        // Lines that a person broke.
+        "If an adversary supplies a malicious expression, it can cause a denial of service\n\
+         against the application, which will no\n\
+         longer\n\
+         be responsive to the requests of other users of the site.",
+        &[
+            "If an adversary supplies a malicious expression, it can cause a denial of service \
+             against the application, which will no longer be responsive to the requests of \
+             other users of the site.",
+        ],
+    ),
+    (
+        "Die Verbindung ist nicht verschlüsselt, so dass Angreifer im Netz sie lesen\n\
+         können. Schützen Sie die Verbindung.",
+        &[
+            "Die Verbindung ist nicht verschlüsselt, so dass Angreifer im Netz sie lesen \
+             können. Schützen Sie die Verbindung.",
+        ],
+    ),
+];
+
+#[test]
+fn lines_that_end_at_the_width_of_a_scanner_flow() {
+    for (given, expected) in FLOWING {
+        assert_eq!(reflowed(given), expected.join("\n"), "{given}");
+    }
+}
+
+#[test]
+fn lines_that_end_on_purpose_stay() {
+    let paragraph = "Words of a text that a page breaks ".repeat(8);
+    let paragraphs = format!("{paragraph}twice\n{paragraph}again\nThe end.");
+    let texts = [
+        // Addresses and short lines.
+        "",
+        "One line.",
+        "Nordlicht Handels GmbH\nHafenstraße 12\n20457 Hamburg",
+        // Burp and ZAP: each paragraph of the HTML is one line.
+        paragraphs.as_str(),
+        // Values, and items without marks.
+        "Path: /usr/share/applications/server/lib/component-with-a-name-2.3.4.jar\n\
+         Installed version: 2.3.4\nFixed version: 2.3.9",
+        "  Path              : /opt/app\n  Installed version : 2.3.4\n  Fixed version     : 2.4",
+        "Disable version 1.0 of the protocol in the configuration of the server.\n\
+         Enable the header that makes browsers use encrypted connections only.\n\
+         Restart the server.",
+        "Apache Tomcat 9.0.0 to 9.0.30 with the default configuration of AJP\n\
+         Apache Tomcat 8.5.0 to 8.5.50 with the default configuration of AJP",
+        // Lists after a colon, of addresses, and of paths.
+        "The following versions of the component have the vulnerability, as listed:\n1.0\n2.0",
+        "More information is on the pages of the vendor, and in these two articles\n\
+         https://vendor.example.org/security/advisories/2026/11/advisory-2026-1234\n\
+         https://vendor.example.org/security/advisories/2026/11/advisory-2026-5678",
+        "/var/www/application/releases/2026-11-20/vendor/composer/installed.json\n\
+         /var/www/application/releases/2026-11-20/vendor/composer/autoload.php",
+        // Code, tables and headings.
+        "    location ~ ^/admin/(users|roles)/[0-9]+/edit and its children of any name\n\
+         \x20   more of the same statement",
+        "```\ncurl --request POST --header 'Content-Type: application/json' --data @file\n\
+         https://shop.test/\n\nand a second line of this code with many words and options\nend\n```",
+        "if (request.getParameter(\"redirect\") != null && !isAllowed(redirect)) {\n\
+         response.sendRedirect(redirect);\n}",
+        "| Name of the parameter | Value that was sent to the server by the scan |\n\
+         |-----|-----|\n| id | 1 |",
+        "Vulnerabilities of the application that were found in the last release\n\
+         ======================================================================\nNone.",
+    ];
+    for text in texts {
+        assert_eq!(reflowed(text), text);
+    }
+}
