@@ -99,7 +99,10 @@ fn statements_of_the_service() -> Vec<String> {
 /// `$1` is a parameter in SQLite and in PostgreSQL; a bare `?` is one in SQLite only.
 #[test]
 fn statements_of_the_service_number_their_parameters() {
-    let bare: Vec<&String> = STATEMENTS.iter().filter(|text| text.contains('?')).collect();
+    let bare: Vec<&String> = STATEMENTS
+        .iter()
+        .filter(|text| text.contains('?'))
+        .collect();
     assert!(bare.is_empty(), "{bare:#?}");
 }
 

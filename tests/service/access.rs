@@ -352,6 +352,7 @@ async fn large_response_with_accept_gzip_is_compressed() {
     let plain = reqwest::Client::builder()
         .no_proxy()
         .no_gzip()
+        .tls_certs_only(Vec::new())
         .build()
         .unwrap();
     let request = plain

@@ -24,6 +24,7 @@ mod lifecycle;
 mod limits;
 mod loggers;
 mod network;
+mod new_database;
 mod nodes;
 mod operation;
 mod practice;
@@ -88,6 +89,12 @@ pub fn settings(dir: &Path) -> Settings {
     settings
 }
 
+/// A client of plain HTTP: it does not read the certificates that this machine trusts.
+pub fn http_client() -> Client {
+    let client = Client::builder().no_proxy().tls_certs_only(Vec::new());
+    client.build().unwrap()
+}
+
 impl TestService {
     /// Starts a service with scripted scans in a temporary directory.
     pub async fn new() -> Self {
@@ -133,11 +140,20 @@ impl TestService {
         if let Some(clock) = clock {
             parts.clock = Arc::new(clock.clone());
         }
+        new_database::place(&settings).await;
         let running = start_with(settings, stop.clone(), parts).await.unwrap();
         Self {
             runner,
             ..Self::of(running, stop)
         }
+    }
+
+    /// Starts a service with the real engine in a directory that outlives it.
+    pub async fn with_engine(dir: &Path) -> Self {
+        let (settings, stop) = (settings(dir), CancellationToken::new());
+        new_database::place(&settings).await;
+        let running = start_with(settings, stop.clone(), Parts::default()).await;
+        Self::of(running.unwrap(), stop)
     }
 
     /// Wraps a service that the caller started.
@@ -146,7 +162,7 @@ impl TestService {
             base: running.base_url.to_string(),
             logger_base: running.logger_base.to_string(),
             key: running.api_key.clone(),
-            client: Client::builder().no_proxy().build().unwrap(),
+            client: http_client(),
             runner: ScriptedRunner::default(),
             stop,
             running,

@@ -22,12 +22,10 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use scandeck::service::{Parts, start_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
-use crate::service::{TestService, settings};
+use crate::service::TestService;
 use server::Answer;
 
 /// Recall that website scans must reach.
@@ -55,11 +53,7 @@ impl ScannedSite {
 /// A service with the real engine, and its directory.
 async fn engine() -> (TestService, TempDir) {
     let dir = tempfile::tempdir().unwrap();
-    let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
-        .await
-        .unwrap();
-    (TestService::of(running, stop), dir)
+    (TestService::with_engine(dir.path()).await, dir)
 }
 
 /// Scans each server with a website scan of this type, all at the same time.
