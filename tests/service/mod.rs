@@ -89,6 +89,11 @@ pub fn settings(dir: &Path) -> Settings {
     settings
 }
 
+/// The next pause of a wait: its requests delay what it waits for on a busy machine.
+pub fn longer(pause: Duration) -> Duration {
+    (2 * pause).min(Duration::from_millis(50))
+}
+
 /// A client of plain HTTP: it does not read the certificates that this machine trusts.
 pub fn http_client() -> Client {
     let client = Client::builder().no_proxy().tls_certs_only(Vec::new());
@@ -233,12 +238,14 @@ impl TestService {
     /// Polls a path until its data meets the condition.
     pub async fn until(&self, path: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         let ready = async {
+            let mut pause = Duration::from_millis(10);
             loop {
                 let response = self.get(path).await;
                 if is_met(&response.body["data"]) {
                     return response.body["data"].clone();
                 }
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                tokio::time::sleep(pause).await;
+                pause = longer(pause);
             }
         };
         match tokio::time::timeout(PATIENCE, ready).await {
