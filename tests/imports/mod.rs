@@ -24,7 +24,7 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every Rust file of the workspace, without tests, benchmarks and examples; read once for all tests.
+/// Every Rust file of the workspace, without tests, benchmarks and examples, read once.
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(sources);
 
 fn sources() -> Vec<Source> {
