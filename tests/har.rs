@@ -1,6 +1,6 @@
 //! Captured requests as HAR, against the HAR 1.2 schemas vendored under `tests/schemas/har`.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -27,13 +27,14 @@ impl Retrieve for VendoredHarSchemas {
     }
 }
 
-fn validator() -> Validator {
+/// The schema, compiled once for all tests.
+static SCHEMA: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::options()
         .should_validate_formats(true)
         .with_retriever(VendoredHarSchemas)
         .build(&schema("har/har.json"))
         .unwrap()
-}
+});
 
 fn record(handler_url: &str, capture: Capture) -> CaptureRecord {
     CaptureRecord {
@@ -73,7 +74,7 @@ fn entries(records: &[CaptureRecord]) -> Value {
     let file = har(records, None);
     assert_eq!(refusals(&file), [""; 0]);
     let archive: Value = serde_json::from_str(&file).unwrap();
-    assert_valid(&validator(), &archive);
+    assert_valid(&SCHEMA, &archive);
     archive["log"]["entries"].clone()
 }
 
@@ -110,7 +111,7 @@ fn har_of_plain_binary_and_hostile_requests_matches_schema() {
     let mut wrong: Value = serde_json::from_str(&har(&all, None)).unwrap();
     wrong["log"]["entries"][0]["request"]["url"] = "not a URI".into();
     assert!(
-        !validator().is_valid(&wrong),
+        !SCHEMA.is_valid(&wrong),
         "the schema accepts an invalid URL"
     );
 }
@@ -145,12 +146,11 @@ proptest! {
 
     #[test]
     fn har_of_arbitrary_text_matches_schema(text in any::<String>(), base in any::<String>(), seconds in -300_000_000_000..253_000_000_000i64) {
-        thread_local!(static VALIDATOR: Validator = validator());
         let date = jiff::Timestamp::from_second(seconds).ok().map(Stamp);
         let all = [record("http://h.test/l/", capture_with(&text, date)), record(&base, capture_with(&text, date))];
         let file = har(&all, None);
         assert_eq!(refusals(&file), [""; 0]);
         let archive = serde_json::from_str(&file).unwrap();
-        VALIDATOR.with(|validator| assert_valid(validator, &archive));
+        assert_valid(&SCHEMA, &archive);
     }
 }

@@ -4,7 +4,7 @@ use scandeck::client::ErrorKind;
 use scandeck::contract::{LoggerId, WorkspaceId};
 
 use super::{assert_refused, client};
-use crate::service::TestService;
+use crate::service::{TestService, http_client};
 
 #[tokio::test]
 async fn logger_created_records_lists_clears_and_deletes() {
@@ -19,7 +19,7 @@ async fn logger_created_records_lists_clears_and_deletes() {
         (logger.label.as_str(), logger.num_requests),
         ("blind-ssrf", 0)
     );
-    let sender = reqwest::Client::builder().no_proxy().build().unwrap();
+    let sender = http_client();
     for number in 0..3 {
         let url = format!("{}a/b?n={number}", logger.handler_url);
         sender

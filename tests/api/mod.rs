@@ -17,7 +17,7 @@ use std::time::Duration;
 use scandeck::client::{BaseUrl, Client, ClientSettings, Error, ErrorKind};
 use scandeck::contract::{NewScan, NewTarget, Scan, ScanId, TargetId};
 
-use crate::service::TestService;
+use crate::service::{TestService, longer};
 
 /// A client with the API key of this service.
 pub fn client(service: &TestService) -> Client {
@@ -58,12 +58,14 @@ pub async fn until<T, F: Future<Output = T>>(
     is_met: impl Fn(&T) -> bool,
 ) -> T {
     let polling = async {
+        let mut pause = Duration::from_millis(10);
         loop {
             let response = fetch().await;
             if is_met(&response) {
                 return response;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(pause).await;
+            pause = longer(pause);
         }
     };
     tokio::time::timeout(Duration::from_secs(20), polling)

@@ -16,7 +16,7 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{client, client_of, create_target, start_scan, until};
 use crate::service::runner::typical_events;
-use crate::service::{TestService, settings};
+use crate::service::{TestService, http_client, settings};
 
 struct PollerTask {
     plans: watch::Sender<PollPlan>,
@@ -105,7 +105,7 @@ async fn poller_while_service_changes_reports_scans_findings_and_captures() {
         .await
         .unwrap();
     let url = api.get_logger(logger).await.unwrap().handler_url;
-    let sender = reqwest::Client::builder().no_proxy().build().unwrap();
+    let sender = http_client();
     sender.get(url.as_str()).send().await.unwrap();
     poller
         .until("captured request", |update| match &update.event {

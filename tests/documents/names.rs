@@ -102,7 +102,10 @@ impl Words {
         let word = Regex::new(r"[A-Za-z_]\w*").unwrap();
         let file = Regex::new(r"\b\w+\.rs\b").unwrap();
         let mut missing = Vec::new();
-        for (place, line) in &self.comments {
+        // Most lines name nothing, and a regular expression takes longer to say so.
+        let marks = ["`", "::", ".rs"];
+        let has_mark = |line: &str| marks.iter().any(|mark| line.contains(mark));
+        for (place, line) in self.comments.iter().filter(|(_, line)| has_mark(line)) {
             let files: Vec<&str> = file.find_iter(line).map(|found| found.as_str()).collect();
             let is_part = |word: &str| files.iter().any(|file| file.contains(word));
             for found in name.captures_iter(line) {

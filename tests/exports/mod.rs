@@ -6,7 +6,7 @@ mod odd;
 pub mod readers;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::civil::date;
 use jsonschema::{Retrieve, Uri, Validator};
@@ -23,6 +23,18 @@ use scandeck::triage::{
 use serde_json::{Value, json};
 
 use crate::readback::readable;
+
+/// The schemas, compiled once for all tests.
+pub static SARIF: LazyLock<Validator> = LazyLock::new(|| validator("sarif-2.1.0.json"));
+pub static VEX: LazyLock<Validator> = LazyLock::new(|| validator("cyclonedx-1.6.json"));
+pub static DEFECT_DOJO: LazyLock<Validator> =
+    LazyLock::new(|| validator("defectdojo-generic.json"));
+
+static SCHEMAS: [(ExportFormat, &LazyLock<Validator>); 3] = [
+    (ExportFormat::Sarif, &SARIF),
+    (ExportFormat::Vex, &VEX),
+    (ExportFormat::DefectDojo, &DEFECT_DOJO),
+];
 
 /// Text that attacks spreadsheets, browsers, Markdown renderers and terminals.
 pub const HOSTILE: &str = "=cmd|' /C calc'!A0 | <script>x</script> [a](http://e.test) \x1b]52;c;eA==\x07 \u{202e}gpj\u{9b}31m \"";
@@ -70,12 +82,21 @@ fn validator(name: &str) -> Validator {
         .unwrap()
 }
 
+/// Where a value breaks its schema.
+pub fn errors(validator: &Validator, value: &Value) -> Vec<String> {
+    // Most values break nothing, and that alone is found out faster.
+    if validator.is_valid(value) {
+        return Vec::new();
+    }
+    let errors = validator.iter_errors(value);
+    errors
+        .map(|error| format!("{error} at {}", error.instance_path()))
+        .collect()
+}
+
 #[track_caller]
 pub fn assert_valid(validator: &Validator, value: &Value) {
-    let errors: Vec<String> = validator
-        .iter_errors(value)
-        .map(|error| format!("{} at {}", error, error.instance_path()))
-        .collect();
+    let errors = errors(validator, value);
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
@@ -260,7 +281,7 @@ fn index_of(verdict: Verdict) -> usize {
 #[test]
 fn sarif_matches_schema_and_maps_presence_and_suppressions() {
     let sarif = document(ExportFormat::Sarif);
-    assert_valid(&validator("sarif-2.1.0.json"), &sarif);
+    assert_valid(&SARIF, &sarif);
     let results = sarif["runs"][0]["results"].as_array().unwrap();
     let status = |at: usize| results[at]["suppressions"][0]["status"].clone();
     assert_eq!(status(index_of(Verdict::FalsePositive)), "accepted");
@@ -363,7 +384,7 @@ fn vex_has_entry_with_source_per_cve_and_no_references() {
     };
     let vex: Value =
         serde_json::from_slice(&bytes(ExportFormat::Vex, &[row(all), row(none)])).unwrap();
-    assert_valid(&validator("cyclonedx-1.6.json"), &vex);
+    assert_valid(&VEX, &vex);
     let entries = vex["vulnerabilities"].as_array().unwrap();
     let ids: Vec<&str> = entries
         .iter()
@@ -396,7 +417,7 @@ fn vex_has_entry_with_source_per_cve_and_no_references() {
 #[test]
 fn vex_matches_schema_and_maps_every_verdict() {
     let vex = document(ExportFormat::Vex);
-    assert_valid(&validator("cyclonedx-1.6.json"), &vex);
+    assert_valid(&VEX, &vex);
     let analysis = |at: usize| vex_entry(&vex, at)["analysis"].clone();
     for (verdict, state) in [
         (Verdict::Open, "in_triage"),
@@ -429,7 +450,7 @@ fn vex_matches_schema_and_maps_every_verdict() {
 #[test]
 fn defectdojo_matches_schema_and_maps_verdicts() {
     let file = document(ExportFormat::DefectDojo);
-    assert_valid(&validator("defectdojo-generic.json"), &file);
+    assert_valid(&DEFECT_DOJO, &file);
     let finding = |verdict| file["findings"][index_of(verdict)].clone();
     assert_eq!(
         finding(Verdict::FalsePositive)["unique_id_from_tool"],
@@ -588,13 +609,9 @@ fn long_description_of_a_rule_is_complete_in_its_help() {
 
 #[test]
 fn empty_export_matches_schema() {
-    for (format, name) in [
-        (ExportFormat::Sarif, "sarif-2.1.0.json"),
-        (ExportFormat::Vex, "cyclonedx-1.6.json"),
-        (ExportFormat::DefectDojo, "defectdojo-generic.json"),
-    ] {
+    for (format, validator) in SCHEMAS {
         assert_valid(
-            &validator(name),
+            validator,
             &serde_json::from_slice(&bytes(format, &[])).unwrap(),
         );
     }
@@ -824,17 +841,10 @@ proptest! {
         one.identity = Identity { class: class.as_str().into(), ..one.identity.clone() };
         one.finding = Arc::new(finding.into());
         let row = ExportRow::new(Arc::new(one), Assessment::default(), &TriageState::default(), target.as_str().into(), None, name.as_str().into());
-        thread_local! {
-            static ALL: [(ExportFormat, Validator); 3] = [
-                (ExportFormat::Sarif, validator("sarif-2.1.0.json")),
-                (ExportFormat::Vex, validator("cyclonedx-1.6.json")),
-                (ExportFormat::DefectDojo, validator("defectdojo-generic.json")),
-            ];
-        }
-        ALL.with(|all| for (format, validator) in all {
-            let value = serde_json::from_slice(&bytes(*format, std::slice::from_ref(&row))).unwrap();
+        for (format, validator) in SCHEMAS {
+            let value = serde_json::from_slice(&bytes(format, std::slice::from_ref(&row))).unwrap();
             assert_valid(validator, &value);
-        });
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::{CliFixture, Ended, command, run};
+use crate::service::http_client;
 
 /// A service with a logger and a practice target that requests given URLs.
 pub struct Range {
@@ -29,7 +30,7 @@ impl Range {
         Self {
             cli,
             practice,
-            client: Client::builder().no_proxy().build().unwrap(),
+            client: http_client(),
             _stop: stop.drop_guard(),
         }
     }
@@ -169,7 +170,7 @@ async fn hits_name_the_payload_line_and_remain_without_the_service() {
 #[tokio::test]
 async fn clear_and_delete_archive_unread_captures() {
     let cli = CliFixture::new().await;
-    let visitor = Client::builder().no_proxy().build().unwrap();
+    let visitor = http_client();
     let (here, other) = ("1", cli.does(&["workspaces", "create", "Other"]).await);
     let labels = [
         ("cleared", here),
@@ -249,14 +250,7 @@ async fn failed_archive_prevents_clear_and_names_the_api_call() {
         .as_str()
         .unwrap()
         .to_owned();
-    Client::builder()
-        .no_proxy()
-        .build()
-        .unwrap()
-        .get(url)
-        .send()
-        .await
-        .unwrap();
+    http_client().get(url).send().await.unwrap();
     let nowhere = cli.home.path().join("file");
     std::fs::write(&nowhere, "").unwrap();
     for (verb, done, call) in [

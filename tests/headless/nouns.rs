@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::json;
 
 use super::{CliFixture, command, run};
-use crate::service::TestService;
 use crate::service::runner::typical_events;
+use crate::service::{TestService, http_client};
 
 #[tokio::test]
 async fn workspace_is_created_edited_and_deleted() {
@@ -147,7 +147,7 @@ async fn logger_lists_its_captures_and_is_cleared() {
         .as_str()
         .unwrap()
         .to_owned();
-    let visitor = reqwest::Client::builder().no_proxy().build().unwrap();
+    let visitor = http_client();
     visitor.get(format!("{url}?t=k7f2")).send().await.unwrap();
     visitor
         .get(format!("{url}?t=later\u{202e}"))

@@ -5,6 +5,7 @@ use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
 use super::CliFixture;
+use crate::service::http_client;
 use crate::service::runner::{finding, tested};
 use scandeck::contract::Risk;
 use scandeck::service::engine::{NewFinding, ScanEvent, ScanOutcome};
@@ -183,7 +184,7 @@ async fn capture_with_a_payload_alerts_once_and_others_do_not() {
     let new = ["payloads", "new", "--logger", "hunt", "--technique", "SSRF"];
     let made = cli.json(&new).await;
     let (token, url) = (&made[0]["token"], made[0]["url"].as_str().unwrap());
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = http_client();
     for request in [
         client.get(url),
         client.get(&logger),

@@ -15,6 +15,7 @@ mod tests;
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proc_macro2::{TokenStream, TokenTree};
 use source::Source;
@@ -23,7 +24,9 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every Rust file of the workspace, without tests, benchmarks and examples.
+/// Every Rust file of the workspace, without tests, benchmarks and examples, read once.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(sources);
+
 fn sources() -> Vec<Source> {
     let mut files = Vec::new();
     files_below(&package().join("src"), "program", &mut files);
@@ -54,11 +57,10 @@ fn files_below(folder: &Path, layer: &str, files: &mut Vec<(String, String)>) {
 
 #[test]
 fn source_tree_keeps_every_rule() {
-    let sources = sources();
-    let violations = rules::violations(&sources);
+    let violations = rules::violations(&SOURCES);
     assert!(violations.is_empty(), "\n{}", violations.join("\n"));
     for layer in rules::layers() {
-        let has_file = sources
+        let has_file = SOURCES
             .iter()
             .any(|one| rules::is_in(&one.layer, layer, "/"));
         assert!(has_file, "layer {layer} of a rule has no file");
@@ -81,9 +83,11 @@ fn statements(tokens: TokenStream, found: &mut Vec<String>) {
     }
 }
 
+static STATEMENTS: LazyLock<Vec<String>> = LazyLock::new(statements_of_the_service);
+
 fn statements_of_the_service() -> Vec<String> {
     let mut found = Vec::new();
-    for source in sources() {
+    for source in SOURCES.iter() {
         if rules::is_in(&source.layer, "service/store", "/") {
             statements(source.text.parse().unwrap(), &mut found);
         }
@@ -95,8 +99,10 @@ fn statements_of_the_service() -> Vec<String> {
 /// `$1` is a parameter in SQLite and in PostgreSQL; a bare `?` is one in SQLite only.
 #[test]
 fn statements_of_the_service_number_their_parameters() {
-    let found = statements_of_the_service();
-    let bare: Vec<&String> = found.iter().filter(|text| text.contains('?')).collect();
+    let bare: Vec<&String> = STATEMENTS
+        .iter()
+        .filter(|text| text.contains('?'))
+        .collect();
     assert!(bare.is_empty(), "{bare:#?}");
 }
 
@@ -112,7 +118,6 @@ fn statements_of_the_service_name_their_columns() {
         let mut inserts = text.split("INSERT INTO ").skip(1);
         ALL_COLUMNS.iter().any(|all| text.contains(*all)) || !inserts.all(names_columns)
     };
-    let found = statements_of_the_service();
-    let open: Vec<&String> = found.iter().filter(is_open).collect();
+    let open: Vec<&String> = STATEMENTS.iter().filter(is_open).collect();
     assert!(open.is_empty(), "{open:#?}");
 }

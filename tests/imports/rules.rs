@@ -198,10 +198,10 @@ pub fn layers() -> impl Iterator<Item = &'static str> {
 
 /// Whether a list includes a path.
 pub fn is_in(path: &str, list: &str, separator: &str) -> bool {
-    let path = format!("{path}{separator}");
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with(separator);
     let is_below = |one: &str| match one.strip_prefix('*') {
-        Some(end) => path.contains(&format!("{end}{separator}")),
-        None => path.starts_with(&format!("{one}{separator}")),
+        Some(end) => path.ends_with(end) || path.contains(&format!("{end}{separator}")),
+        None => path.strip_prefix(one).is_some_and(is_end),
     };
     let mut is_included = false;
     for one in list.split_whitespace() {

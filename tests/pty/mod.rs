@@ -17,7 +17,7 @@ mod reload;
 
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A program in a terminal.
 pub struct Session {
     screen: Arc<Mutex<vt100::Parser>>,
+    /// Bytes of output on the screen.
+    output: Arc<AtomicUsize>,
     master: Box<dyn MasterPty + Send>,
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -86,6 +88,8 @@ impl Session {
         drop(pty.slave);
         let screen = Arc::new(Mutex::new(vt100::Parser::new(size(40), size(120), 0)));
         let (mut reader, seen) = (pty.master.try_clone_reader().unwrap(), Arc::clone(&screen));
+        let output = Arc::new(AtomicUsize::new(0));
+        let on_screen = Arc::clone(&output);
         let closing = Arc::new(AtomicBool::new(false));
         let is_closing = Arc::clone(&closing);
         // The thread ends at the end of the output, when the last program has closed the terminal.
@@ -95,11 +99,13 @@ impl Session {
                 && let Ok(read @ 1..) = reader.read(&mut bytes)
             {
                 seen.lock().unwrap().process(&bytes[..read]);
+                on_screen.fetch_add(read, Ordering::SeqCst);
             }
         });
         let writer = pty.master.take_writer().unwrap();
         Self {
             screen,
+            output,
             master: pty.master,
             writer,
             child,
@@ -142,16 +148,19 @@ impl Session {
     /// Waits until the text of the screen satisfies a condition, which `what` describes.
     pub async fn until_true(&self, what: &str, condition: impl Fn(&str) -> bool) {
         let begun = Instant::now();
-        loop {
-            let text = self.text();
-            if condition(&text) {
-                return;
-            }
+        let output = || self.output.load(Ordering::SeqCst);
+        let (mut shown, mut text) = (output(), self.text());
+        while !condition(&text) {
             assert!(
                 begun.elapsed() < self.patience,
                 "not on the screen: {what}\n{text}"
             );
             tokio::time::sleep(Duration::from_millis(10)).await;
+            let now = output();
+            // To read an unchanged screen again would take time from the program.
+            if now != shown {
+                (shown, text) = (now, self.text());
+            }
         }
     }
 

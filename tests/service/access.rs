@@ -349,15 +349,8 @@ async fn large_response_with_accept_gzip_is_compressed() {
     for number in 1..=40 {
         service.target(&format!("127.0.1.{number}")).await;
     }
-    let plain = reqwest::Client::builder()
-        .no_proxy()
-        .no_gzip()
-        .build()
-        .unwrap();
-    let request = plain
-        .get(format!("{}/targets", service.base))
-        .bearer_auth(&service.key);
-    let response = request
+    let response = service
+        .request(Method::GET, "/targets")
         .header("accept-encoding", "gzip")
         .send()
         .await

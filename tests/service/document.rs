@@ -13,6 +13,7 @@ use scandeck::service::openapi_document;
 use serde_json::Value;
 
 use super::JsonResponse;
+use crate::exports::errors;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi_document);
 static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
@@ -59,10 +60,7 @@ pub fn assert_described(method: &Method, path: &str, response: &JsonResponse) {
     );
     if response.content_type == "application/json" {
         let schema = format!("{pointer}/content/application~1json/schema");
-        let errors: Vec<String> = validator(&schema)
-            .iter_errors(&response.body)
-            .map(|error| format!("{error} at {}", error.instance_path()))
-            .collect();
+        let errors = errors(&validator(&schema), &response.body);
         assert!(errors.is_empty(), "{method} {path} {status}: {errors:?}");
     }
 }

@@ -3,21 +3,16 @@
 use scandeck::contract::Finding;
 use scandeck::finding_request::FindingRequest;
 use scandeck::service::scope::ScopeEntry;
-use scandeck::service::{EndedScan, Parts, RunningScans, ServiceScope, start_with};
+use scandeck::service::{EndedScan, RunningScans, ServiceScope};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
-use tokio_util::sync::CancellationToken;
 
-use super::{TestService, settings};
+use super::TestService;
 
 #[tokio::test]
 async fn port_scan_of_loopback_skips_own_service() {
     let dir = tempfile::tempdir().unwrap();
-    let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
-        .await
-        .unwrap();
-    let service = TestService::of(running, stop);
+    let service = TestService::with_engine(dir.path()).await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let greeting = tokio::spawn(async move {
@@ -63,11 +58,7 @@ async fn port_scan_of_loopback_skips_own_service() {
 #[tokio::test]
 async fn url_fuzzer_uses_the_words_of_its_list() {
     let dir = tempfile::tempdir().unwrap();
-    let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
-        .await
-        .unwrap();
-    let service = TestService::of(running, stop);
+    let service = TestService::with_engine(dir.path()).await;
     let site = axum::Router::new().route(
         "/admin",
         axum::routing::get(|| async { "for administrators" }),
@@ -105,11 +96,7 @@ async fn url_fuzzer_uses_the_words_of_its_list() {
 #[tokio::test]
 async fn own_finding_has_its_exchange_and_gives_curl_to_the_target() {
     let dir = tempfile::tempdir().unwrap();
-    let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
-        .await
-        .unwrap();
-    let service = TestService::of(running, stop);
+    let service = TestService::with_engine(dir.path()).await;
     let page = || async { axum::response::Html("<title>Shop</title>") };
     let site = axum::Router::new().route("/", axum::routing::get(page));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -150,11 +137,7 @@ async fn own_finding_has_its_exchange_and_gives_curl_to_the_target() {
 #[tokio::test]
 async fn denial_ends_running_scan_and_names_it() {
     let dir = tempfile::tempdir().unwrap();
-    let stop = CancellationToken::new();
-    let running = start_with(settings(dir.path()), stop.clone(), Parts::default())
-        .await
-        .unwrap();
-    let service = TestService::of(running, stop);
+    let service = TestService::with_engine(dir.path()).await;
     // It accepts connections and never answers.
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());

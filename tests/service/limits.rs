@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::network::{client, write_certificate};
 use super::runner::{finding, tested};
-use super::{JsonResponse, PATIENCE, TestService, settings};
+use super::{JsonResponse, PATIENCE, TestService, http_client, settings};
 
 /// A service with these limits of its connections.
 async fn service(change: impl FnOnce(&mut ConnectionLimits)) -> TestService {
@@ -148,7 +148,7 @@ async fn floods_from_three_addresses_delay_no_other_client() {
             held.push(stream);
         }
         let requested = Instant::now();
-        let honest = reqwest::Client::builder().no_proxy().build().unwrap();
+        let honest = http_client();
         let response = match base == &service.base {
             true => {
                 honest

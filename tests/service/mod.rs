@@ -24,6 +24,7 @@ mod lifecycle;
 mod limits;
 mod loggers;
 mod network;
+mod new_database;
 mod nodes;
 mod operation;
 mod practice;
@@ -88,6 +89,18 @@ pub fn settings(dir: &Path) -> Settings {
     settings
 }
 
+/// The next pause of a wait: its requests delay what it waits for on a busy machine.
+pub fn longer(pause: Duration) -> Duration {
+    (2 * pause).min(Duration::from_millis(50))
+}
+
+/// A client of plain HTTP: it does not read the certificates that this machine trusts, and asks for
+/// no compression, which takes long without optimisation.
+pub fn http_client() -> Client {
+    let client = Client::builder().no_proxy().no_gzip();
+    client.tls_certs_only(Vec::new()).build().unwrap()
+}
+
 impl TestService {
     /// Starts a service with scripted scans in a temporary directory.
     pub async fn new() -> Self {
@@ -133,11 +146,20 @@ impl TestService {
         if let Some(clock) = clock {
             parts.clock = Arc::new(clock.clone());
         }
+        new_database::place(&settings).await;
         let running = start_with(settings, stop.clone(), parts).await.unwrap();
         Self {
             runner,
             ..Self::of(running, stop)
         }
+    }
+
+    /// Starts a service with the real engine in a directory that outlives it.
+    pub async fn with_engine(dir: &Path) -> Self {
+        let (settings, stop) = (settings(dir), CancellationToken::new());
+        new_database::place(&settings).await;
+        let running = start_with(settings, stop.clone(), Parts::default()).await;
+        Self::of(running.unwrap(), stop)
     }
 
     /// Wraps a service that the caller started.
@@ -146,7 +168,7 @@ impl TestService {
             base: running.base_url.to_string(),
             logger_base: running.logger_base.to_string(),
             key: running.api_key.clone(),
-            client: Client::builder().no_proxy().build().unwrap(),
+            client: http_client(),
             runner: ScriptedRunner::default(),
             stop,
             running,
@@ -217,12 +239,14 @@ impl TestService {
     /// Polls a path until its data meets the condition.
     pub async fn until(&self, path: &str, is_met: impl Fn(&Value) -> bool) -> Value {
         let ready = async {
+            let mut pause = Duration::from_millis(10);
             loop {
                 let response = self.get(path).await;
                 if is_met(&response.body["data"]) {
                     return response.body["data"].clone();
                 }
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                tokio::time::sleep(pause).await;
+                pause = longer(pause);
             }
         };
         match tokio::time::timeout(PATIENCE, ready).await {

@@ -13,7 +13,7 @@ use scandeck::oob::{
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 
-use super::TestService;
+use super::{TestService, http_client};
 
 /// A service with two loggers: the practice target reports visits to one, payloads point to the
 /// other.
@@ -269,10 +269,7 @@ async fn practice_fetch_to_foreign_host_is_refused() {
 
 #[tokio::test]
 async fn practice_fetch_without_logger_returns_503() {
-    let (stop, client) = (
-        CancellationToken::new(),
-        reqwest::Client::builder().no_proxy().build().unwrap(),
-    );
+    let (stop, client) = (CancellationToken::new(), http_client());
     let practice = Practice::start(stop.clone()).await.unwrap();
     let get = async |url: String| {
         let response = client.get(url).send().await.unwrap();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::database::{database_of, database_url, use_file};
 use super::network::{client, write_certificate};
-use super::{JsonResponse, PATIENCE};
+use super::{JsonResponse, PATIENCE, http_client};
 
 /// A command of the program on a data directory.
 pub fn program(command: &str, dir: &Path) -> Command {
@@ -64,7 +64,7 @@ impl ServeProcess {
         Self {
             child,
             base,
-            client: reqwest::Client::builder().no_proxy().build().unwrap(),
+            client: http_client(),
             key,
         }
     }

@@ -1,5 +1,7 @@
 //! `/scans` and the worker behind it.
 
+use std::time::Duration;
+
 use super::clock::ManualClock;
 use jiff::{SignedDuration, Timestamp};
 use scandeck::contract::{Risk, ScanOutput};
@@ -280,7 +282,9 @@ async fn scan_past_max_scan_time_times_out_with_its_results() {
 
 #[tokio::test]
 async fn scan_outcome_sets_status_and_message() {
-    let service = TestService::new().await;
+    // A scan of a place waits for its workers for two leases.
+    let lease = Duration::from_secs(3);
+    let service = TestService::with(|settings| settings.lease = lease).await;
     let target = service.target("127.0.0.1").await;
     for (outcome, status) in [
         (

@@ -128,7 +128,7 @@ async fn workers(service: &TestService) -> Vec<Value> {
 async fn until_workers(service: &TestService, count: usize) {
     let met = async {
         while workers(service).await.len() != count {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
     let met = tokio::time::timeout(PATIENCE, met).await;

@@ -352,22 +352,25 @@ async fn purge_with_an_admin_key_deletes_the_decisions_of_the_team() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_decisions_are_exchanged_in_seconds() {
+async fn thousands_of_decisions_are_exchanged_in_seconds() {
+    // Several pages. Without optimisation, on a busy machine, they take longer.
+    let (number, limit) = match cfg!(debug_assertions) {
+        true => (2_500, Duration::from_secs(20)),
+        false => (10_000, Duration::from_secs(2)),
+    };
     let dir = tempfile::tempdir().unwrap();
     let service = TestService::in_dir(dir.path()).await;
     let mut anna = TeamMember::new(&service, dir.path(), "anna", Role::Triage).await;
     let bob = TeamMember::new(&service, dir.path(), "bob", Role::Triage).await;
-    anna.decides(0..10_000, Verdict::Confirmed).await;
+    anna.decides(0..number, Verdict::Confirmed).await;
     let mut times = Vec::new();
     for member in [&anna, &bob] {
         let began = Instant::now();
         member.sync().await;
         times.push(began.elapsed());
     }
-    assert_eq!(bob.export().await.lines().count(), 10_000);
-    eprintln!("sent and received 10,000 decisions in {times:?}");
-    // Without optimisation, on a busy machine, this is slower.
-    let limit = Duration::from_secs(if cfg!(debug_assertions) { 60 } else { 2 });
+    assert_eq!(bob.export().await.lines().count() as u128, number);
+    eprintln!("sent and received {number} decisions in {times:?}");
     assert!(times.iter().all(|time| *time < limit), "{times:?}");
     service.stop().await;
 }

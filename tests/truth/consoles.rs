@@ -6,8 +6,8 @@ use super::server::{HARDENED, not_found, page, response};
 
 /// A console, and the same product with a log-in.
 pub struct ConsolePair {
-    pub kind: &'static str,
-    pub risk_level: i64,
+    /// The kinds of findings with their risk levels, which the twin does not have.
+    pub found: &'static [(&'static str, i64)],
     /// The name that website recon reports for both.
     pub product: &'static str,
     pub open: fn(&str) -> Answer,
@@ -16,17 +16,15 @@ pub struct ConsolePair {
 
 #[rustfmt::skip]
 pub const PAIRS: &[ConsolePair] = &[
-    ConsolePair { kind: "web.console.node_red", risk_level: 4, product: "Node-RED", open: node_red, closed: node_red_closed },
-    ConsolePair { kind: "web.console.node_red", risk_level: 3, product: "Node-RED", open: node_red_readable, closed: node_red_closed },
-    ConsolePair { kind: "web.console.jupyter", risk_level: 4, product: "Jupyter", open: jupyter, closed: jupyter_closed },
-    ConsolePair { kind: "web.exposed.debug", risk_level: 4, product: "Werkzeug", open: werkzeug, closed: werkzeug_closed },
-    ConsolePair { kind: "web.error_page", risk_level: 4, product: "Werkzeug", open: werkzeug, closed: werkzeug_closed },
-    ConsolePair { kind: "web.console.jenkins", risk_level: 4, product: "Jenkins", open: jenkins, closed: jenkins_closed },
-    ConsolePair { kind: "web.exposed.heap_dump", risk_level: 3, product: "Spring Boot", open: spring, closed: spring_closed },
-    ConsolePair { kind: "web.exposed.actuator", risk_level: 3, product: "Spring Boot", open: spring, closed: spring_closed },
-    ConsolePair { kind: "web.console.kibana", risk_level: 3, product: "Kibana", open: kibana, closed: kibana_closed },
-    ConsolePair { kind: "web.console.grafana", risk_level: 3, product: "Grafana", open: grafana, closed: grafana_closed },
-    ConsolePair { kind: "web.console.phpmyadmin", risk_level: 3, product: "phpMyAdmin", open: phpmyadmin, closed: phpmyadmin_closed },
+    ConsolePair { found: &[("web.console.node_red", 4)], product: "Node-RED", open: node_red, closed: node_red_closed },
+    ConsolePair { found: &[("web.console.node_red", 3)], product: "Node-RED", open: node_red_readable, closed: node_red_closed },
+    ConsolePair { found: &[("web.console.jupyter", 4)], product: "Jupyter", open: jupyter, closed: jupyter_closed },
+    ConsolePair { found: &[("web.exposed.debug", 4), ("web.error_page", 4)], product: "Werkzeug", open: werkzeug, closed: werkzeug_closed },
+    ConsolePair { found: &[("web.console.jenkins", 4)], product: "Jenkins", open: jenkins, closed: jenkins_closed },
+    ConsolePair { found: &[("web.exposed.heap_dump", 3), ("web.exposed.actuator", 3)], product: "Spring Boot", open: spring, closed: spring_closed },
+    ConsolePair { found: &[("web.console.kibana", 3)], product: "Kibana", open: kibana, closed: kibana_closed },
+    ConsolePair { found: &[("web.console.grafana", 3)], product: "Grafana", open: grafana, closed: grafana_closed },
+    ConsolePair { found: &[("web.console.phpmyadmin", 3)], product: "phpMyAdmin", open: phpmyadmin, closed: phpmyadmin_closed },
 ];
 
 type ConsoleServer = fn(&str) -> Answer;

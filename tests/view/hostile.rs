@@ -6,13 +6,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
 use scandeck::client::calls::{ApiCall, CallEnd};
 use scandeck::contract::{Capture, Evidence, Finding, Requests, ScanId, ScanOutput};
 use scandeck::dashboard::base::plan::Snapshot;
 use scandeck::dashboard::base::{Pane, PartData, PollEvent};
-use scandeck::dashboard::core::draw::draw;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
 use scandeck::table::{Item, Table};
@@ -20,6 +18,7 @@ use scandeck::triage::ListedFinding;
 use serde_json::{Value, json};
 
 use super::fixtures::{self, learn, press};
+use super::{blank_buffer, draw_measured};
 
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{200b}\u{feff}&#27;&#x202e;\u{9b}31m\r\n\tZ\u{301}\u{301}\u{301}\u{301}\u{301}\u{301}❤\u{fe0f}\0";
 
@@ -265,28 +264,23 @@ fn string_fields() -> BTreeSet<String> {
 struct HostileScreen {
     model: Model,
     cache: ViewCache,
-    terminal: Terminal<TestBackend>,
+    buffer: Buffer,
 }
 
 impl HostileScreen {
     fn new(model: Model) -> Self {
-        let size = model.screen.size;
-        let terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
         Self {
+            buffer: blank_buffer(&model),
             model,
             cache: ViewCache::new(Theme::default()),
-            terminal,
         }
     }
 
     /// Draws a frame and checks every cell.
     fn assert_clean(&mut self, what: impl Fn() -> String) {
-        let (model, cache) = (&mut self.model, &mut self.cache);
-        self.terminal
-            .draw(|frame| draw(model, frame, cache))
-            .unwrap();
-        model.drawn(model.now.mono, cache.measures());
-        for cell in &self.terminal.backend().buffer().content {
+        self.buffer.reset();
+        draw_measured(&mut self.model, &mut self.buffer, &mut self.cache);
+        for cell in &self.buffer.content {
             let symbol = cell.symbol();
             if matches!(symbol.as_bytes(), [b' '..=b'~']) {
                 continue;

@@ -13,23 +13,35 @@ mod snapshots;
 mod team;
 mod why;
 
-use ratatui::Terminal;
-use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
-use scandeck::dashboard::core::draw::draw;
+use ratatui::layout::Rect;
+use scandeck::dashboard::base::Size;
+use scandeck::dashboard::core::draw::draw_into;
 use scandeck::dashboard::model::Model;
 use scandeck::dashboard::ui::{Theme, ViewCache};
 
 /// A frame of a model, drawn twice: the second time with the memory of the first, as on a real
 /// screen.
 fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
-    let size = model.screen.size;
-    let mut terminal = Terminal::new(TestBackend::new(size.columns, size.rows)).unwrap();
+    let mut buffer = blank_buffer(model);
     for _ in 0..2 {
-        terminal.draw(|frame| draw(model, frame, cache)).unwrap();
-        model.drawn(model.now.mono, cache.measures());
+        buffer.reset();
+        draw_measured(model, &mut buffer, cache);
     }
-    terminal.backend().buffer().clone()
+    buffer
+}
+
+/// A buffer of the size of the screen.
+fn blank_buffer(model: &Model) -> Buffer {
+    let Size { columns, rows } = model.screen.size;
+    Buffer::empty(Rect::new(0, 0, columns, rows))
+}
+
+/// Draws a frame into a blank buffer, as the program does, and tells the model what it measured.
+fn draw_measured(model: &mut Model, buffer: &mut Buffer, cache: &mut ViewCache) {
+    let area = buffer.area;
+    draw_into(model, buffer, area, cache);
+    model.drawn(model.now.mono, cache.measures());
 }
 
 /// The screen as lines of text, without trailing spaces.

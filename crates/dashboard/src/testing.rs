@@ -5,6 +5,7 @@
 //! typed letter by letter.
 
 pub(crate) use std::sync::Arc;
+use std::sync::{LazyLock, Mutex};
 pub(crate) use std::time::Duration;
 
 pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -78,6 +79,15 @@ impl TestDashboard {
     /// Two workspaces; the first has 5 targets, 4 scans, 6 findings, 1 logger with 3 captures, 1
     /// report, 2 wordlists, 2 schedules, the second paused.
     pub fn new() -> Self {
+        // Each test gets a copy. The lock is for text inputs, which threads cannot share.
+        static FILLED: LazyLock<Mutex<Model>> =
+            LazyLock::new(|| Mutex::new(TestDashboard::filled().model));
+        let mut app = Self::blank(200, 60);
+        app.model = FILLED.lock().unwrap().clone();
+        app
+    }
+
+    fn filled() -> Self {
         let mut app = Self::blank(200, 60);
         app.model.findings.triage.writer = Some(EventWriter {
             who: "ann@test".into(),

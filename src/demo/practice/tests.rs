@@ -200,7 +200,7 @@ async fn scan_is_reported_to_the_logger() {
 #[tokio::test]
 async fn control_address_lists_and_switches_weaknesses() {
     let Range { practice, _stop } = range().await;
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = super::http_client().unwrap();
     let base = practice.control_url();
     let get = async |path: &str| {
         let bytes = client

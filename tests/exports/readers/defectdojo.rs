@@ -6,7 +6,7 @@
 use serde_json::Value;
 use url::{Host, Url};
 
-use crate::exports::{schema, validator};
+use crate::exports::{DEFECT_DOJO, errors, schema};
 
 /// Fields and the longest text of their column, in characters.
 const LENGTHS: [(&str, usize); 5] = [
@@ -20,10 +20,7 @@ const LENGTHS: [(&str, usize); 5] = [
 pub fn refusals(file: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(file).unwrap();
     let document: Value = serde_json::from_str(text).unwrap();
-    let mut found: Vec<String> = validator("defectdojo-generic.json")
-        .iter_errors(&document)
-        .map(|error| error.to_string())
-        .collect();
+    let mut found = errors(&DEFECT_DOJO, &document);
     if text.contains("\\u0000") || text.contains('\0') {
         found.push("U+0000, which PostgreSQL cannot store".to_owned());
     }

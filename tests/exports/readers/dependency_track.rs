@@ -4,21 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
-use crate::exports::validator;
-
-thread_local!(static SCHEMA: Validator = validator("cyclonedx-1.6.json"));
+use crate::exports::{VEX, errors};
 
 pub fn refusals(file: &[u8]) -> Vec<String> {
     let document: Value = serde_json::from_slice(file).unwrap();
-    let mut found: Vec<String> = SCHEMA.with(|schema| {
-        schema
-            .iter_errors(&document)
-            .map(|error| format!("{error} at {}", error.instance_path()))
-            .collect()
-    });
+    let mut found = errors(&VEX, &document);
     let components = document["components"].as_array().unwrap();
     let mut references: BTreeSet<&str> = BTreeSet::new();
     let owned = |one: &'_ Value| one["bom-ref"].as_str().unwrap_or_default().to_owned();

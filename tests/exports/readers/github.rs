@@ -7,11 +7,10 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use jsonschema::Validator;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::exports::validator;
+use crate::exports::{SARIF, errors};
 
 /// Largest upload, compressed by gzip, in bytes.
 const UPLOAD: usize = 10_000_000;
@@ -26,16 +25,9 @@ const TAGS: usize = 20;
 const LOCATIONS: usize = 1_000;
 const DESCRIPTION: usize = 1_024;
 
-thread_local!(static SCHEMA: Validator = validator("sarif-2.1.0.json"));
-
 pub fn refusals(file: &[u8]) -> Vec<String> {
     let document: Value = serde_json::from_slice(file).unwrap();
-    let mut found: Vec<String> = SCHEMA.with(|schema| {
-        schema
-            .iter_errors(&document)
-            .map(|error| format!("{error} at {}", error.instance_path()))
-            .collect()
-    });
+    let mut found = errors(&SARIF, &document);
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(file).unwrap();
     if encoder.finish().unwrap().len() > UPLOAD {

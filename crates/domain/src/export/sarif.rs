@@ -66,17 +66,22 @@ fn runs(export: &Export<'_>, most: usize) -> io::Result<Vec<Value>> {
 
 /// Fails when the compressed file is larger than readers accept.
 pub(super) fn check_size(file: &[u8]) -> Result<(), ExportError> {
+    check_compressed(file, COMPRESSED)
+}
+
+/// `most` is in bytes.
+fn check_compressed(file: &[u8], most: usize) -> Result<(), ExportError> {
     // A file that is not larger than the limit does not become larger.
-    if file.len() <= COMPRESSED {
+    if file.len() <= most {
         return Ok(());
     }
     let mut compressed = GzEncoder::new(ByteCount(0), Compression::default());
     compressed.write_all(file)?;
     match compressed.finish()? {
-        ByteCount(bytes) if bytes > COMPRESSED => {
-            let (bytes, most) = (bytes.div_ceil(1_000_000), COMPRESSED / 1_000_000);
+        ByteCount(bytes) if bytes > most => {
+            let (bytes, limit) = (bytes.div_ceil(1_000_000), most / 1_000_000);
             Err(ExportError::Limit(format!(
-                "a SARIF file has at most {most} MB when compressed, not {bytes}"
+                "a SARIF file has at most {limit} MB when compressed, not {bytes}"
             )))
         }
         _ => Ok(()),
@@ -449,7 +454,8 @@ mod tests {
 
     #[test]
     fn file_that_is_too_large_when_compressed_is_an_error() {
-        check_size(&vec![0; 3 * COMPRESSED]).unwrap();
+        const MOST: usize = 1_000_000;
+        check_compressed(&vec![0; 3 * MOST], MOST).unwrap();
         let mut state = 1u64;
         // Bytes that do not become fewer.
         let mut random = || {
@@ -458,10 +464,11 @@ mod tests {
                 .wrapping_add(1);
             (state >> 56) as u8
         };
-        let file: Vec<u8> = (0..COMPRESSED + 1000).map(|_| random()).collect();
-        let error = check_size(&file).unwrap_err().to_string();
+        let file: Vec<u8> = (0..MOST + 1000).map(|_| random()).collect();
+        check_size(&file).unwrap();
+        let error = check_compressed(&file, MOST).unwrap_err().to_string();
         assert!(
-            error.starts_with("a SARIF file has at most 10 MB when compressed, not 11;"),
+            error.starts_with("a SARIF file has at most 1 MB when compressed, not 2;"),
             "{error}"
         );
     }

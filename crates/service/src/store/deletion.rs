@@ -690,7 +690,7 @@ mod tests {
                 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $2)
                 SELECT value FROM n) AS numbers",
         );
-        let targets = targets.bind(id.0).bind(3 * MOST_ROWS);
+        let targets = targets.bind(id.0).bind(2 * MOST_ROWS + 1);
         store.execute(targets).await.unwrap();
         store
             .execute(sql(
@@ -725,7 +725,7 @@ mod tests {
                 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $2)
                 SELECT value FROM n) AS numbers",
         );
-        let scans = scans.bind(target.0).bind(3 * MOST_ROWS);
+        let scans = scans.bind(target.0).bind(2 * MOST_ROWS + 1);
         store.execute(scans).await.unwrap();
         let before = store.commits();
         let deleted = store.delete_target(target).await.unwrap();

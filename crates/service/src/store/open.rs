@@ -220,6 +220,12 @@ async fn connect(file: &Path, migrations: &Migrator, migrate: bool) -> anyhow::R
         .after_release(|connection, _| Box::pin(roll_back(connection)));
     let write = write.connect_with(writing_options(file)).await?;
     if migrate {
+        if !is_on_network(file) {
+            // The checkpoint syncs all migrations; each write sets this again.
+            sqlx::query("PRAGMA synchronous = NORMAL")
+                .execute(&write)
+                .await?;
+        }
         migrations
             .run(&write)
             .await

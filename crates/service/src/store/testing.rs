@@ -6,6 +6,7 @@ use std::process::Command;
 
 use jiff::Timestamp;
 use serde_json::json;
+use tokio::sync::OnceCell;
 use url::Url;
 
 use super::captures::{LoggerQuota, NewCapture};
@@ -70,10 +71,23 @@ pub async fn open_process(home: &Path) -> Store {
     }
 }
 
-/// A process on the database file of a directory.
+/// A new database, whose migrations take longer than most tests.
+static NEW: OnceCell<Vec<u8>> = OnceCell::const_new();
+
+/// A process on the database file of a directory; a new file is a copy of the same one.
 pub async fn open_sqlite(home: &Path) -> Store {
     let file = home.join("scandeck.db");
+    if file.symlink_metadata().is_err() {
+        std::fs::write(&file, NEW.get_or_init(migrated).await).unwrap();
+    }
     Store::open(&file).await.unwrap().store
+}
+
+async fn migrated() -> Vec<u8> {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("scandeck.db");
+    Store::open(&file).await.unwrap().store.close().await;
+    std::fs::read(&file).unwrap()
 }
 
 /// The database that replaces a file; created if it does not exist.

@@ -74,6 +74,17 @@ pub fn private_options(file: &Path) -> SqliteConnectOptions {
         .pragma("secure_delete", "ON")
 }
 
+/// Options of a connection for migrations: the checkpoint after them syncs them together, and not
+/// each commit.
+pub fn migrating_options(file: &Path) -> SqliteConnectOptions {
+    let options = private_options(file);
+    match is_on_network(file) {
+        // A rollback journal that is not synced could damage the database.
+        true => options,
+        false => options.synchronous(SqliteSynchronous::Normal),
+    }
+}
+
 /// Whether there is an entry of this name: a link to a file that is missing counts, because its
 /// data are elsewhere.
 ///

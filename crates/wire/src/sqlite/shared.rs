@@ -19,7 +19,10 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
-use super::{StoreError, back_up, make_private, newest, options, private_options, schema_version};
+use super::{
+    StoreError, back_up, make_private, migrating_options, newest, options, private_options,
+    schema_version,
+};
 use crate::data_format::DataFormat;
 use crate::input_files::open_regular;
 
@@ -219,12 +222,12 @@ impl SharedFile {
                 "{contents} migrated from schema {found} to {known}; backup: {backup}"
             ));
         }
-        let options = private_options(&path);
         if found < known {
-            migrate(migrations, options.clone())
+            migrate(migrations, migrating_options(&path))
                 .await
                 .map_err(&failed)?;
         }
+        let options = private_options(&path);
         let mut connection = options.connect().await.map_err(&failed)?;
         if found < known {
             // The header of the file contains the schema version only after a checkpoint.

@@ -341,22 +341,23 @@ pub(crate) fn baseline_is_recorded_and_requires_store() {
 
 #[test]
 pub(crate) fn every_documented_example_runs() {
+    let mut start = app();
+    let token = "k7f2aaaaaaaa".parse().unwrap();
+    let payload = scandeck_domain::oob::Payload {
+        token,
+        workspace: "Acme".into(),
+        ..Default::default()
+    };
+    start.model.plant(vec![Arc::new(payload)], &mut Vec::new());
+    start.receive(
+        1,
+        vec![Capture {
+            ip_address: "192.0.2.7".into(),
+            ..capture(9)
+        }],
+    );
     for command in table::all().iter().filter(|command| command.run.is_some()) {
-        let mut app = app();
-        let token = "k7f2aaaaaaaa".parse().unwrap();
-        let payload = scandeck_domain::oob::Payload {
-            token,
-            workspace: "Acme".into(),
-            ..Default::default()
-        };
-        app.model.plant(vec![Arc::new(payload)], &mut Vec::new());
-        app.receive(
-            1,
-            vec![Capture {
-                ip_address: "192.0.2.7".into(),
-                ..capture(9)
-            }],
-        );
+        let mut app = start.copy();
         match &*command.name {
             "run" => {
                 let keymap = Keymap::clone(&Keymap::builtin())

@@ -459,10 +459,11 @@ fn completion_of_flags_counts_absent_findings_apart_as_the_saved_queries_do() {
 
 #[test]
 fn typed_filter_is_shown_up_to_its_cursor_at_every_width() {
+    let mut typed = TestDashboard::new();
+    typed.keys("3 / 'risk>=critical risk:critical private'");
     for columns in 80..=130 {
-        let mut app = TestDashboard::new();
+        let mut app = typed.copy();
         app.model.screen.size = Size { columns, rows: 40 };
-        app.keys("3 / 'risk>=critical risk:critical private'");
         let screen = app.frame().join("\n");
         assert!(
             screen.contains("risk:critical private "),

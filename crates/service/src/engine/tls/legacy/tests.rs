@@ -5,8 +5,8 @@ use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -36,6 +36,23 @@ use crate::engine::{ScanEvent, ScanOutcome};
 use crate::net::address::Address;
 use scandeck_wire::contract::Tool;
 
+/// Certificates with their keys, made once for all tests.
+static CERTIFICATES: LazyLock<[(&str, String); 2]> = LazyLock::new(|| {
+    [
+        ("rsa", certificate_pem(&PKCS_RSA_SHA256)),
+        ("ec", certificate_pem(&PKCS_ECDSA_P256_SHA256)),
+    ]
+});
+
+fn certificate_pem(algorithm: &'static SignatureAlgorithm) -> String {
+    let key = KeyPair::generate_for(algorithm).unwrap();
+    let certificate = CertificateParams::new(vec!["localhost".to_owned()])
+        .unwrap()
+        .self_signed(&key)
+        .unwrap();
+    certificate.pem() + &key.serialize_pem()
+}
+
 /// Files for `openssl s_server`.
 struct ServerFiles {
     folder: TempDir,
@@ -56,22 +73,10 @@ impl ServerFiles {
         let files = Self {
             folder: tempfile::tempdir().unwrap(),
         };
-        files.write("rsa", &PKCS_RSA_SHA256);
-        files.write("ec", &PKCS_ECDSA_P256_SHA256);
+        for (name, pem) in CERTIFICATES.iter() {
+            std::fs::write(files.path(name, "pem"), pem).unwrap();
+        }
         Some(files)
-    }
-
-    fn write(&self, name: &str, algorithm: &'static SignatureAlgorithm) {
-        let key = KeyPair::generate_for(algorithm).unwrap();
-        let certificate = CertificateParams::new(vec!["localhost".to_owned()])
-            .unwrap()
-            .self_signed(&key)
-            .unwrap();
-        std::fs::write(
-            self.path(name, "pem"),
-            certificate.pem() + &key.serialize_pem(),
-        )
-        .unwrap();
     }
 
     fn path(&self, name: &str, extension: &str) -> PathBuf {
@@ -312,11 +317,9 @@ async fn scan_of_another_test_does_not_try_renegotiation() {
     let Some(files) = ServerFiles::create() else {
         return;
     };
-    let (port, _server) = files.serve("ec", "-www").await;
-    for (test, is_tried) in [
-        ("tls.certificate.expired", false),
-        ("tls.renegotiation.client", true),
-    ] {
+    let files = &files;
+    let scan = |(test, is_tried): (&'static str, bool)| async move {
+        let (port, _server) = files.serve("ec", "-www").await;
         let params = json!({"only_tests": [test]});
         let result = TestScan::new(Tool::TLS, &format!("https://127.0.0.1:{port}/"), params)
             .run()
@@ -328,7 +331,12 @@ async fn scan_of_another_test_does_not_try_renegotiation() {
             "{test} {:?}",
             result.raw
         );
-    }
+    };
+    let scans = [
+        ("tls.certificate.expired", false),
+        ("tls.renegotiation.client", true),
+    ];
+    futures::future::join_all(scans.map(scan)).await;
 }
 
 /// The answer of a server that sends these records after the handshake.
