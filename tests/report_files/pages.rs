@@ -87,7 +87,7 @@ fn pdf_pages_of_extreme_reports_are_not_empty() {
     let reports = [
         ("empty", Vec::new()),
         ("bare", vec![bare]),
-        ("contents", (0..430).map(of_kind).collect()),
+        ("contents", (0..120).map(of_kind).collect()),
         ("tall", vec![finding(1, "a.test", "Tall", Risk::Low, tall)]),
         ("wide", vec![finding(1, "a.test", "Wide", Risk::Low, wide)]),
         ("long", vec![described(&"long".repeat(5_000))]),
@@ -131,7 +131,7 @@ fn pdf_pages_have_a_part_of_evidence_of_ten_thousand_lines() {
 
 #[test]
 fn pdf_pages_keep_the_scale_of_risks_with_the_methodology() {
-    for count in (1..260).step_by(7) {
+    for count in (1..260).step_by(13) {
         let words = "Words of a method. ".repeat(count);
         let scale =
             "critical = 'Act1'\nhigh = 'Act2'\nmedium = 'Act3'\nlow = 'Act4'\ninfo = 'Act5'";

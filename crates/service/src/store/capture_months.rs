@@ -39,13 +39,13 @@ struct CaptureIds {
 
 /// Captures up to an id, of which none is before a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SearchedCaptures {
+struct MonthSearch {
     /// In milliseconds since 1970.
     before: i64,
     last: i64,
 }
 
-impl SearchedCaptures {
+impl MonthSearch {
     /// The value in `settings`.
     fn value(self) -> String {
         format!("{} {}", self.before, self.last)
@@ -162,7 +162,7 @@ impl Store {
         }
         // A server may give an id before another one that is visible earlier.
         if self.is_file() {
-            let searched = SearchedCaptures {
+            let searched = MonthSearch {
                 before,
                 last: ids.last,
             };
@@ -185,14 +185,14 @@ impl Store {
             .bind(SEARCHED)
             .optional(self.read())
             .await?;
-        let searched = value.as_deref().and_then(SearchedCaptures::parse);
+        let searched = value.as_deref().and_then(MonthSearch::parse);
         let after = searched
             .filter(|searched| searched.before >= before)
             .map_or(first - 1, |searched| searched.last.max(first - 1));
         Ok(Some(CaptureIds { after, last }))
     }
 
-    async fn remember_searched(&self, searched: SearchedCaptures) -> StoreResult<()> {
+    async fn remember_searched(&self, searched: MonthSearch) -> StoreResult<()> {
         let remember = sql("INSERT INTO settings (name, value) VALUES ($1, $2)
              ON CONFLICT (name) DO UPDATE SET value = excluded.value");
         let remember = remember.bind(SEARCHED).bind(searched.value());
@@ -262,13 +262,13 @@ mod tests {
 
     #[test]
     fn searched_captures_are_read_as_they_were_stored() {
-        let searched = SearchedCaptures {
+        let searched = MonthSearch {
             before: i64::MIN,
             last: 7,
         };
-        assert_eq!(SearchedCaptures::parse(&searched.value()), Some(searched));
+        assert_eq!(MonthSearch::parse(&searched.value()), Some(searched));
         for other in ["", "7", "7 ", "a 7", "7 8 9"] {
-            assert_eq!(SearchedCaptures::parse(other), None, "{other}");
+            assert_eq!(MonthSearch::parse(other), None, "{other}");
         }
     }
 
