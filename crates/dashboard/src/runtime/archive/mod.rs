@@ -417,8 +417,9 @@ impl Task {
         let Some(store) = &mut self.store else {
             return Ok(());
         };
-        // During an outage, the next attempt to write opens it.
-        if self.backlog.outage.is_none() && store.has_become_writable() {
+        // While captures wait for a full disk, the next attempt to write opens it.
+        let waits_for_room = store.is_on_full_disk() && self.backlog.outage.is_some();
+        if !waits_for_room && store.has_become_writable() {
             return self.reopen().await;
         }
         let news = store.news().await?;
