@@ -18,7 +18,7 @@ use crate::poller::{Beat, Beats};
 use crate::runtime::{LocalWrites, Memory, TaskReport};
 use scandeck_domain::problem::Problem;
 use scandeck_domain::triage::{
-    Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, TriageState,
+    Event, EventWriter, FindingKey, OpenedDecisions, Store, StoreError, StoredSettings, TriageState,
 };
 use scandeck_wire::contract::Shared;
 use std::sync::Arc;
@@ -109,7 +109,10 @@ async fn run(
     mut requests: UnboundedReceiver<DecisionRequest>,
     report: impl Fn(TriageNews) + Send,
 ) {
-    while let Some((mut store, instance)) = open(&memory, &mut requests, &report).await {
+    // Settings that wait for space on the disk.
+    let mut waiting = StoredSettings::new();
+    while let Some(opened) = open(&memory, &mut requests, &mut waiting, &report).await {
+        let (mut store, instance) = opened;
         loop {
             // Requests first: a decision does not wait for the look at other programs.
             let done = tokio::select! {
@@ -117,6 +120,14 @@ async fn run(
                 request = requests.recv() => match request {
                     Some(DecisionRequest::ReadOthers) => {
                         report_others(&mut store, instance, &report).await
+                    }
+                    Some(DecisionRequest::Remember {
+                        key,
+                        workspace,
+                        value,
+                    }) if store.is_on_full_disk() => {
+                        waiting.insert((key, workspace), value);
+                        Ok(())
                     }
                     Some(request) => execute(&mut store, &request, &report).await,
                     None => return store.close().await,
@@ -200,11 +211,12 @@ async fn write(store: &mut Store, request: &DecisionRequest) -> Result<(), Store
 async fn open(
     memory: &Memory,
     requests: &mut UnboundedReceiver<DecisionRequest>,
+    waiting: &mut StoredSettings,
     report: &(impl Fn(TriageNews) + Send),
 ) -> Option<(Store, u64)> {
     let mut delay = FIRST_DELAY;
     loop {
-        match read(memory).await {
+        match read(memory, waiting).await {
             Ok((store, stored)) => {
                 let instance = stored.writer.as_ref().map(|writer| writer.instance);
                 report(TriageNews::Opened(Box::new(stored)));
@@ -233,13 +245,27 @@ async fn open(
     }
 }
 
-async fn read(memory: &Memory) -> Result<(Store, StoredDecisions), StoreError> {
+/// Opens the store, stores the settings that have waited for space, and reads it: settings that
+/// still wait count too.
+async fn read(
+    memory: &Memory,
+    waiting: &mut StoredSettings,
+) -> Result<(Store, StoredDecisions), StoreError> {
     let OpenedDecisions {
         mut store,
         events,
         notes,
     } = Store::open_for_reading(&memory.directory).await?;
-    let settings = store.settings().await?;
+    if store.is_writable() {
+        for ((key, workspace), value) in std::mem::take(waiting) {
+            // Without this setting, the decisions are still usable.
+            if let Err(error) = store.put_setting(&key, &workspace, &value).await {
+                tracing::warn!(%error, %key, "setting not stored");
+            }
+        }
+    }
+    let mut settings = store.settings().await?;
+    settings.extend(waiting.clone());
     let seen = store.seen().await?.into_iter().collect();
     let state = tokio::task::spawn_blocking(move || TriageState::from_events(events)).await;
     let state = state.map_err(|error| StoreError::Interrupted {
@@ -395,6 +421,23 @@ mod tests {
                 .verdicts(),
             [Verdict::Confirmed]
         );
+    }
+
+    #[tokio::test]
+    async fn settings_that_waited_for_space_are_stored_before_they_are_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let memory = Memory {
+            directory: temp.path().to_owned(),
+            cache: None,
+            who: "ann".to_owned(),
+            keep_days: None,
+        };
+        let tabs = (Shared::from("tabs"), Shared::from("acme"));
+        let mut waiting = StoredSettings::from([(tabs.clone(), "[1]".to_owned())]);
+        let (store, stored) = read(&memory, &mut waiting).await.unwrap();
+        store.close().await;
+        assert!(waiting.is_empty());
+        assert_eq!(stored.settings.get(&tabs).map(String::as_str), Some("[1]"));
     }
 
     #[tokio::test]

@@ -64,7 +64,7 @@ fn names_people(field: &str, kind: QueryKind) -> bool {
 
 /// The name as a value; in quotes if a query reads it as another word.
 fn value_of(name: &str) -> String {
-    match [ME, "none", "*"].contains(&name) {
+    match name == ME || name.eq_ignore_ascii_case("none") {
         true => quote(name),
         false => value(name),
     }
@@ -87,6 +87,7 @@ mod tests {
             ),
             ("assignee:me", "Ann Lee", "assignee:\"Ann Lee\""),
             ("assignee:me", "none", "assignee:\"none\""),
+            ("assignee:me", "None", "assignee:\"None\""),
             (
                 "assignee:\"me\" tag:me me",
                 "ann",
@@ -103,7 +104,7 @@ mod tests {
     fn query_of_a_user_is_the_query_with_the_name() {
         let kind = QueryKind::Findings;
         for text in ["assignee:me", "by!=me,bob", "risk:high or by:me"] {
-            for name in ["ann", "Ann Lee", "me", "none", "a\"b"] {
+            for name in ["ann", "Ann Lee", "me", "None", "a\"b", r"ACME\ann", "~ann"] {
                 let named = with_own_name(text, kind, name);
                 assert_eq!(
                     Query::parse_as(text, kind, name),

@@ -26,7 +26,8 @@ use super::{
 use crate::data_format::DataFormat;
 use crate::input_files::open_regular;
 
-/// Free bytes that opening a file for writing needs: the log, its index, and some for the data.
+/// Free bytes that opening a file for writing needs besides copies of it: the index of the log, and
+/// new rows.
 const LEAST_ROOM: u64 = 4 << 20;
 
 /// The names of a file and its locks.
@@ -265,7 +266,7 @@ impl SharedFile {
         !self.writable
             && is_writable(&self.path)
             && self.path.parent().is_some_and(is_writable)
-            && (!self.on_full_disk || has_room(&self.path, LEAST_ROOM))
+            && (!self.on_full_disk || has_room(&self.path, room_to_open(&self.path)))
     }
 
     fn of(connection: SqliteConnection, path: PathBuf, writable: bool, kind: &FileKind) -> Self {
@@ -495,6 +496,13 @@ async fn migrate(migrations: &Migrator, options: SqliteConnectOptions) -> sqlx::
     Ok(migrated?)
 }
 
+/// Free bytes that opening a file for writing can need: a migration copies the file first, and its
+/// log can become as large. With less, the file would be opened in vain again and again.
+fn room_to_open(file: &Path) -> u64 {
+    let size = fs::metadata(file).map_or(0, |found| found.len());
+    LEAST_ROOM.saturating_add(size.saturating_mul(2))
+}
+
 /// Whether the file system of the file has so many free bytes.
 fn has_room(file: &Path, bytes: u64) -> bool {
     let free = statvfs(file).map(|stat| stat.f_bavail.saturating_mul(stat.f_frsize));
@@ -517,6 +525,15 @@ fn is_database(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn room_to_open_a_file_includes_copies_for_a_migration() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("decisions.db");
+        assert_eq!(room_to_open(&file), LEAST_ROOM);
+        fs::write(&file, [0u8; 100]).unwrap();
+        assert_eq!(room_to_open(&file), LEAST_ROOM + 200);
+    }
 
     #[test]
     fn room_of_a_file_system_is_compared() {

@@ -60,6 +60,11 @@ impl Store {
         self.file.writable
     }
 
+    /// True if the file was opened for reading, because the disk is full.
+    pub fn is_on_full_disk(&self) -> bool {
+        self.file.on_full_disk
+    }
+
     /// Whether a file that was opened for reading could be opened for writing now.
     pub fn has_become_writable(&self) -> bool {
         self.file.has_become_writable()

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Texts of scanners whose lines flow, and the lines that remain.
-const FLOWING: [(&str, &[&str]); 12] = [
+const FLOWING: [(&str, &[&str]); 16] = [
     (
         // Nessus: a synopsis, and a description of 70 columns.
         "The remote web server is affected by a vulnerability.\n\n\
@@ -148,6 +148,44 @@ const FLOWING: [(&str, &[&str]); 12] = [
              können. Schützen Sie die Verbindung.",
         ],
     ),
+    (
+        // A name at the beginning of the last line.
+        "It was possible to detect the usage of the deprecated\n\
+         TLSv1.0 and/or TLSv1.1 protocol on this system.",
+        &[
+            "It was possible to detect the usage of the deprecated TLSv1.0 and/or TLSv1.1 protocol \
+             on this system.",
+        ],
+    ),
+    (
+        // OpenVAS: a list of values in a sentence.
+        "CVE-2012-1171, CVE-2012-0831, CVE-2012-0789, CVE-2012-0788, CVE-2012-0781,\n\
+         CVE-2011-4885, CVE-2011-4566, CVE-2011-3379, CVE-2011-1398, CVE-2010-1130,\n\
+         CVE-2010-1128",
+        &[
+            "CVE-2012-1171, CVE-2012-0831, CVE-2012-0789, CVE-2012-0788, CVE-2012-0781, \
+             CVE-2011-4885, CVE-2011-4566, CVE-2011-3379, CVE-2011-1398, CVE-2010-1130, \
+             CVE-2010-1128",
+        ],
+    ),
+    (
+        // An item with a name on its last line.
+        "- The function 'header()' does not detect headers of several lines. (Bug #60227 /\n\
+         \x20 CVE-2011-1398)",
+        &[
+            "- The function 'header()' does not detect headers of several lines. (Bug #60227 / \
+             CVE-2011-1398)",
+        ],
+    ),
+    (
+        // A sentence with a colon, and options in quotes.
+        "Note: to disable the time stamps of TCP, add them to the configuration file of\n\
+         the kernel, and run 'sysctl -p' to apply the settings.",
+        &[
+            "Note: to disable the time stamps of TCP, add them to the configuration file of the \
+             kernel, and run 'sysctl -p' to apply the settings.",
+        ],
+    ),
 ];
 
 #[test]
@@ -195,6 +233,77 @@ fn lines_that_end_on_purpose_stay() {
          |-----|-----|\n| id | 1 |",
         "Vulnerabilities of the application that were found in the last release\n\
          ======================================================================\nNone.",
+    ];
+    for text in texts {
+        assert_eq!(reflowed(text), text);
+    }
+}
+
+#[test]
+fn messages_keys_and_code_in_texts_keep_their_lines() {
+    let texts = [
+        // ZAP: a request with headers in lower case.
+        "POST https://shop.test/api/account/login?rehydrate=true HTTP/1.1\n\
+         host: shop.test\n\
+         user-agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\n\
+         cache-control: no-cache\naccept: */*\n\nuser=a&password=b",
+        "HTTP/1.1 200 OK\nserver: nginx\n\
+         content-security-policy: default-src 'self'; script-src 'self' 'unsafe-inline'\n\
+         x-frame-options: DENY\nset-cookie: id=1; path=/; secure",
+        // PEM below a sentence.
+        "The server sent this certificate, which it has signed itself with an old hash\n\
+         -----BEGIN CERTIFICATE-----\n\
+         MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n\
+         VQQDExlCYWx0aW1vcmUgQ3liZXJUcnVzdCBSb290MB4XDTAwMDUxMjE4NDYwMFoX\n\
+         -----END CERTIFICATE-----",
+        // Commands below a colon, and commands with options.
+        "Run these commands on the host to update the packages that are affected:\n\
+         apt-get update\n\
+         apt-get install --only-upgrade openssl libssl1.1 libssl-dev ca-certificates\n\
+         systemctl restart nginx",
+        "curl -s -k https://shop.test/users?id=1 -H 'Authorization: Bearer x' -o users\n\
+         grep admin users",
+        // Statements of a configuration and of a program.
+        "server_tokens off;\n\
+         add_header Strict-Transport-Security \"max-age=31536000; includeSubDomains\" always;\n\
+         ssl_protocols TLSv1.2 TLSv1.3;",
+        "response = libsession.create(request=request, response=response, username=name)\n\
+         return response",
+        "libuser.password_set(g.session['username'], new_password)\nreturn redirect('/')",
+        "\"description\": \"The name of the component that has the vulnerability\",\n\
+         \"id\": 7",
+        "java.lang.NullPointerException: Cannot invoke \"String.length()\" because it is null\n\
+         \tat com.acme.shop.Cart.total(Cart.java:42)",
+    ];
+    for text in texts {
+        assert_eq!(reflowed(text), text);
+    }
+}
+
+#[test]
+fn lists_without_marks_keep_their_lines() {
+    let texts = [
+        "Use strong passwords for all accounts of the application and of the system\n\
+         Limit the number of log-in attempts\nLog failed attempts",
+        "1 Open the page of the log-in form with an intercepting proxy in between\n\
+         2 Change the value of the parameter role from user to admin and send it\n\
+         3 Open the page of the administration",
+        "a) open the page of the log-in form with an intercepting proxy in between\n\
+         b) change the value of the parameter role from user to admin and send it",
+        "CVE-2021-44228 The look-ups of Apache Log4j2 do not protect against attackers\n\
+         CVE-2021-45046 The repair was incomplete in certain unusual configurations\n\
+         CVE-2021-45105 Recursion is not limited",
+        "22/tcp open ssh OpenSSH 7.4 (protocol 2.0), patched by the vendor of the system\n\
+         80/tcp open http Apache httpd 2.4.6 ((CentOS) PHP/5.4.16 OpenSSL/1.0.2k-fips)",
+        "https://shop.test/ (443/tcp) uses a certificate that expires within one week\n\
+         https://mail.test/ (443/tcp) uses a certificate that expires within two weeks",
+        "The file of the accounts was read by the request, and has these lines at its end\n\
+         daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nbin:x:2:2:bin:/bin:/usr/sbin/nologin",
+        "Name of the package\tVersion\tName of the file that has the vulnerability\n\
+         openssl\t1.1.1\tlibssl.so",
+        // A space is wrong between words of Japanese.
+        "このサーバーの Apache Tomcat のバージョンには複数の脆弱性が存在していることが確認されました、\n\
+         そのため攻撃者は Apache Tomcat の設定を読み取ることができます。",
     ];
     for text in texts {
         assert_eq!(reflowed(text), text);

@@ -1,0 +1,174 @@
+//! The lines of a text as its scanner wrote them, and which of them are prose.
+
+/// Longest name of a `Name: value` line, in characters and words.
+const NAME: usize = 30;
+const NAME_WORDS: usize = 4;
+/// Spaces before a line of code, beyond those of the text around it.
+const CODE: usize = 4;
+
+/// A line as the scanner wrote it.
+pub struct SourceLine<'a> {
+    pub text: &'a str,
+    /// Whether it may be joined with its neighbours.
+    pub is_prose: bool,
+}
+
+pub fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
+    let mut lines: Vec<SourceLine<'_>> = Vec::new();
+    let (mut is_fenced, mut is_listed) = (false, false);
+    let mut code = CODE;
+    let of_file = margin(text);
+    for (at, given) in text.lines().map(str::trim_end).enumerate() {
+        let skipped = if at == 0 { 0 } else { of_file };
+        let line = given.get(skipped..).unwrap_or_default();
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        // The lines of an item are below its text.
+        code = match (line.is_empty(), item(line)) {
+            (true, _) => CODE,
+            (_, Some(of_item)) => length(line) - length(of_item) + CODE,
+            (false, None) => code,
+        };
+        // Below a colon, prose begins with a capital letter, and commands and values do not.
+        let is_below_colon = lines.last().is_some_and(|above| above.text.ends_with(':'));
+        is_listed |= is_below_colon && begins_low(line);
+        is_listed &= !line.is_empty() && item(line).is_none();
+        lines.push(SourceLine {
+            text: line,
+            is_prose: !is_fence && !is_fenced && !is_listed && !is_set(line, code),
+        });
+    }
+    // Values below each other are a list.
+    for values in lines.chunk_by_mut(|line, next| is_value(line.text) && is_value(next.text)) {
+        let is_list = values.len() > 1;
+        values.iter_mut().for_each(|line| line.is_prose &= !is_list);
+    }
+    lines
+}
+
+/// The spaces before all lines but the first, in a text that was indented with the file around it.
+fn margin(text: &str) -> usize {
+    let mut lines = text.lines().map(str::trim_end);
+    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
+        return 0;
+    };
+    let is_prose = first.ends_with(|c: char| c.is_alphanumeric() || ",'\")".contains(c));
+    if !is_prose || indent(first) >= indent(second) {
+        return 0;
+    }
+    let rest = lines.filter(|line| !line.is_empty()).map(indent);
+    rest.fold(indent(second), usize::min)
+}
+
+/// Whether a line is no prose: empty, a rule, a heading, a row of a table, or code.
+fn is_set(line: &str, code: usize) -> bool {
+    let start = line.trim_start();
+    let is_rule = !start.contains(char::is_alphanumeric);
+    let is_heading = start.starts_with('#') && start.trim_start_matches('#').starts_with(' ');
+    is_rule
+        || is_heading
+        || indent(line) >= code
+        || line.starts_with('\t')
+        || is_code(start)
+        || has_columns(item(line).unwrap_or(start))
+}
+
+/// Whether a text is a statement, a command with options, or a part of JSON, HTML or PEM.
+fn is_code(text: &str) -> bool {
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default();
+    let is_assignment = first.starts_with(char::is_alphanumeric) && words.next() == Some("=");
+    let is_call = text.ends_with(')') && first.find('(').is_some_and(|at| at > 0);
+    let is_property = text.starts_with('"') && text.contains("\":");
+    text.starts_with(['<', '{', '}', '|', '$', '>'])
+        || text.starts_with("-----")
+        || text.ends_with(['{', '}', '\\'])
+        || text.ends_with(");")
+        || is_assignment
+        || is_call
+        || is_property
+        || has_option(text)
+}
+
+/// Whether a text has an option of a command, such as `-k`; prose has it in quotes.
+fn has_option(text: &str) -> bool {
+    let unquoted = text.split(['\'', '"', '`']).next().unwrap_or_default();
+    let mut options = unquoted
+        .split(' ')
+        .filter_map(|word| word.strip_prefix('-'));
+    options.any(|name| {
+        name.trim_start_matches('-')
+            .starts_with(char::is_alphabetic)
+    })
+}
+
+/// Whether a text has parts with bars, tabs or several spaces between them. Some people write two
+/// spaces after a sentence.
+fn has_columns(text: &str) -> bool {
+    let is_gap = |at: usize| !text[..at].ends_with(['.', '!', '?', ':', ';', ',']);
+    text.contains(" | ")
+        || text.contains('\t')
+        || text.match_indices("  ").any(|(at, _)| is_gap(at))
+}
+
+/// The text of an item of a list; none for other lines.
+pub fn item(line: &str) -> Option<&str> {
+    let (mark, text) = line.trim_start().split_once(' ')?;
+    let opened = mark.trim_start_matches(['(', '[']);
+    let number = opened.strip_suffix(['.', ')', ']']).unwrap_or_default();
+    let is_number =
+        (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    // `A.` may be the initial of a name.
+    let is_letter = !mark.ends_with('.')
+        && number.len() == 1
+        && number.starts_with(|c: char| c.is_ascii_alphabetic());
+    let is_mark = is_number || is_letter || matches!(mark, "-" | "*" | "+" | "•" | "–" | "·");
+    is_mark.then(|| text.trim_start())
+}
+
+/// Whether a line begins as `Fixed version: 2.4.58`, or as a header of HTTP.
+pub fn has_name(line: &str) -> bool {
+    let Some((name, value)) = line.trim_start().split_once(':') else {
+        return false;
+    };
+    let is_title = name.starts_with(char::is_uppercase);
+    let is_short = match is_title {
+        true => name.split_whitespace().count() <= NAME_WORDS,
+        false => name.starts_with(char::is_alphanumeric) && !name.contains(' '),
+    };
+    let has_end = value.starts_with(' ') || (is_title && value.is_empty());
+    is_short && has_end && length(name) <= NAME
+}
+
+/// Whether a line is a word that does not end a sentence.
+fn is_value(line: &str) -> bool {
+    !line.is_empty() && is_word(line) && !ends_sentence(line)
+}
+
+pub fn is_word(line: &str) -> bool {
+    !line.trim_start().contains(' ')
+}
+
+pub fn first_word(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or_default()
+}
+
+pub fn first_letter(line: &str) -> Option<char> {
+    line.chars().find(|c| c.is_alphanumeric())
+}
+
+pub fn begins_low(line: &str) -> bool {
+    first_letter(line).is_some_and(char::is_lowercase)
+}
+
+pub fn ends_sentence(line: &str) -> bool {
+    line.ends_with(['.', '!', '?'])
+}
+
+pub fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
