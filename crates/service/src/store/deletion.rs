@@ -365,8 +365,8 @@ impl Store {
     }
 }
 
-/// The rest of a statement, after its columns, that reads the results of the scans of a list; a text
-/// for SQLite and one for PostgreSQL.
+/// The rest of a statement, after its columns, that reads the results of the scans of a list: a
+/// text for SQLite and one for PostgreSQL.
 ///
 /// The order is that of an index. Without it, a server which expects that many rows of the table
 /// meet the condition reads the table from its beginning, in each batch: past all deleted rows, and
