@@ -125,8 +125,8 @@ impl Store {
 
     async fn delete_workspace_with_rows(&self, id: WorkspaceId) -> StoreResult<u64> {
         const SCANS: &str = "SELECT id FROM scans WHERE workspace_id = $1";
-        // Before the imports: their deletion changes each scan that names one of them. An import that
-        // remains after an interruption is claimed again.
+        // Before the imports: their deletion changes each scan that names one of them. Imports that
+        // remain after an interruption are claimed again.
         self.delete_scans(SCANS, id.0).await?;
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
