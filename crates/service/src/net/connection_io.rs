@@ -223,12 +223,12 @@ impl BodyTime {
         }
     }
 
-    /// When the present wait ends; it begins unless it has begun.
+    /// When the present wait ends. The first call after an arrival begins a wait.
     fn deadline(&mut self, now: Instant) -> Instant {
         *self.waits_since.get_or_insert(now) + self.left
     }
 
-    /// Ends the wait: bytes arrived. The time in which the service did not wait is its own.
+    /// Ends the wait: bytes arrived. Only waits count, not the work of the service between them.
     fn arrive(&mut self, bytes: usize, now: Instant) {
         let waited = self.waits_since.take().map(|since| now - since);
         self.left = self.left.saturating_sub(waited.unwrap_or_default());
@@ -237,8 +237,8 @@ impl BodyTime {
     }
 }
 
-/// The body of a request, which must arrive within a time limit, and faster than
-/// `BYTES_PER_SECOND` after it.
+/// The body of a request. In the long run it must arrive faster than `BYTES_PER_SECOND`, and no
+/// silence in it may be longer than the time limit.
 pub struct LimitedBody<B> {
     body: B,
     time: BodyTime,
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_the_service_does_not_wait_is_not_that_of_the_body() {
+    fn work_of_the_service_takes_no_time_from_a_body() {
         let limit = Duration::from_secs(30);
         let begun = Instant::now();
         let mut time = BodyTime::new(limit);

@@ -63,7 +63,7 @@ mod tests {
     use super::BULK_READS;
 
     #[tokio::test]
-    async fn small_reads_do_not_wait_for_statements_of_clients_that_are_gone() {
+    async fn only_reads_of_many_rows_wait_for_statements_of_clients_that_are_gone() {
         let temp = tempfile::tempdir().unwrap();
         let store = open(temp.path()).await;
         if store.is_file() {
@@ -75,9 +75,12 @@ mod tests {
             let dropped = timeout(Duration::from_millis(200), slow).await;
             assert!(dropped.is_err(), "it has not ended");
         }
-        let small = sql("SELECT name FROM settings LIMIT 1").one::<String>(store.read());
+        let name = || sql("SELECT name FROM settings LIMIT 1");
+        let small = name().one::<String>(store.read());
         let read = timeout(Duration::from_secs(4), small).await;
         read.expect("it is read beside them").unwrap();
+        let bulk = store.bulk().await;
+        name().one::<String>(bulk.read()).await.unwrap();
     }
 
     #[tokio::test]

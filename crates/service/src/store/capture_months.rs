@@ -21,14 +21,15 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use super::captures::CAPTURE_BYTES;
-use super::sql::sql;
+use super::sql::{Statement, per_engine, sql};
 use super::{DatabaseError, Store, StoreResult};
 
 /// The row of `settings` with the captures that were searched.
 const SEARCHED: &str = "searched_captures";
-/// Ids among which a statement searches captures, or a batch deletes them. With bodies of a page
-/// each, it reads 200 MB.
+/// Ids among which a statement searches captures. With bodies of a page each, it reads 200 MB.
 const SEARCHED_AT_ONCE: i64 = 50_000;
+/// Captures among which a batch finds those that it deletes.
+const DELETED_AT_ONCE: usize = 500;
 
 /// Captures after an id, up to the last one.
 #[derive(Clone, Copy, Debug)]
@@ -206,28 +207,41 @@ impl Store {
         before: i64,
         ids: CaptureIds,
     ) -> StoreResult<u64> {
-        let old = format!("{table} WHERE received_at < $1 AND id > $2 AND id <= $3");
-        let newest: Option<i64> = sql(format!("SELECT max(id) FROM {old}"))
-            .bind(before)
-            .bind(ids.after)
-            .bind(ids.last)
-            .one(self.read())
-            .await?;
-        let Some(last) = newest else {
-            return Ok(0);
-        };
-        let batch = format!("SELECT id FROM {old} ORDER BY id LIMIT $4");
-        let uncount = format!(
+        // A batch that searched for them would read those that are kept, while no other write runs.
+        let old: Vec<i64> = sql(format!(
+            "SELECT id FROM {table} WHERE received_at < $1 AND id > $2 AND id <= $3 ORDER BY id"
+        ))
+        .bind(before)
+        .bind(ids.after)
+        .bind(ids.last)
+        .all(self.read())
+        .await?;
+        let mut deleted = 0;
+        for some in old.chunks(DELETED_AT_ONCE) {
+            let statements = deletion_of(table).map(|statement| statement.bind_ids(some));
+            deleted += self.run_in_batches(&statements, 1).await?;
+        }
+        Ok(deleted)
+    }
+}
+
+/// Subtracts a batch of some captures from the counters of their loggers, and deletes it.
+fn deletion_of(table: &str) -> [Statement; 2] {
+    let [sqlite, postgres] = ["IN list($1)", "= ANY($1)"]
+        .map(|some| format!("SELECT id FROM {table} WHERE id {some} ORDER BY id LIMIT $2"));
+    let uncount = |batch: &str| {
+        format!(
             "UPDATE loggers SET num_requests = num_requests - requests, body_bytes = body_bytes - bytes
              FROM (SELECT logger_id, count(*) AS requests, sum({CAPTURE_BYTES}) AS bytes FROM {table}
                 WHERE id IN ({batch}) GROUP BY logger_id) AS deleted
              WHERE loggers.id = logger_id"
-        );
-        let delete = format!("DELETE FROM {table} WHERE id IN ({batch})");
-        let statements =
-            [uncount, delete].map(|text| sql(text).bind(before).bind(ids.after).bind(last));
-        self.run_in_batches(&statements, 1).await
-    }
+        )
+    };
+    let delete = |batch: &str| format!("DELETE FROM {table} WHERE id IN ({batch})");
+    [
+        per_engine(uncount(&sqlite), uncount(&postgres)),
+        per_engine(delete(&sqlite), delete(&postgres)),
+    ]
 }
 
 #[cfg(test)]

@@ -103,6 +103,19 @@ async fn old_captures_far_behind_new_ones_are_found() {
 }
 
 #[tokio::test]
+async fn old_captures_among_new_ones_are_deleted() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let logger = add_logger(&store, "a").await;
+    // More old ones than batches search together.
+    let times = ["2020-01-01T00:00:00Z", NOW].repeat(600);
+    record_at(&store, logger, &times).await;
+    assert!(store.delete_captures_before(august()).await.unwrap());
+    let left: Vec<i64> = (1..=600).map(|pair| 2 * pair).collect();
+    assert_captures(&store, logger, &left).await;
+}
+
+#[tokio::test]
 async fn searched_captures_are_searched_again_for_a_later_month_only() {
     const MAY: &str = "2026-05-01T00:00:00Z";
     let temp = tempfile::tempdir().unwrap();

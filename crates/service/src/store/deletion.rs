@@ -365,13 +365,13 @@ impl Store {
     }
 }
 
-/// The rows of a table of results that belong to the scans of a list, without what is read of them;
-/// a text for SQLite and one for PostgreSQL.
+/// The rest of a statement, after its columns, that reads the results of the scans of a list: a
+/// text for SQLite and one for PostgreSQL.
 ///
 /// The order is that of an index. Without it, a server which expects that many rows of the table
 /// meet the condition reads the table from its beginning, in each batch: past all deleted rows, and
-/// past those of other scans, for longer than a statement may take. A list of one scan has an order
-/// only as `ANY`: `IN ($1)` is an equality, whose rows need no order.
+/// past those of other scans, for longer than a statement may take. With `IN` a list of one scan
+/// would be an equality, for which the server ignores the order.
 fn rows_of_scans(table: &str) -> [String; 2] {
     [
         format!("FROM {table} WHERE scan_id IN list($1)"),

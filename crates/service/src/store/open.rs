@@ -315,6 +315,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn first_write_after_migrations_is_synced() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("scandeck.db");
+        let store = Store::open(&file).await.unwrap().store;
+        let mut change = store.change().await.unwrap();
+        let synchronous: i64 = sql("PRAGMA synchronous").one(&mut change).await.unwrap();
+        assert_eq!(synchronous, 2, "FULL");
+    }
+
+    #[tokio::test]
     async fn scan_that_lost_its_node_waits_after_the_migration() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("scandeck.db");

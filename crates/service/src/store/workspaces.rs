@@ -2,7 +2,7 @@
 
 use super::deletion::DeletedNoun;
 use super::sql::{SqlRow, sql};
-use super::{Store, StoreResult, is_duplicate, jobs, team, text};
+use super::{Store, StoreResult, imports, is_duplicate, jobs, team, text};
 use scandeck_wire::contract::{EditWorkspace, Workspace, WorkspaceId};
 
 fn workspace_of(row: &SqlRow) -> StoreResult<Workspace> {
@@ -111,6 +111,7 @@ impl Store {
                 return Ok(false);
             }
             jobs::request_stops(&mut decision, id).await?;
+            imports::end_claims(&mut decision, id).await?;
             // Members send everything again if the deletion is interrupted: their positions would
             // mean a log with holes.
             team::end_epoch(&mut decision, id).await?;
@@ -124,16 +125,15 @@ impl Store {
 
     async fn delete_workspace_with_rows(&self, id: WorkspaceId) -> StoreResult<u64> {
         const SCANS: &str = "SELECT id FROM scans WHERE workspace_id = $1";
-        const SHOWN: &str =
-            "SELECT id FROM scans WHERE workspace_id = $1 AND status <> 'importing'";
-        // Before the imports: their deletion changes each scan that names one of them.
-        self.delete_scans(SHOWN, id.0).await?;
+        // Before the imports: their deletion changes each scan that names one of them. Imports that
+        // remain after an interruption are claimed again.
+        self.delete_scans(SCANS, id.0).await?;
         self.delete_captures("SELECT id FROM loggers WHERE workspace_id = $1", id.0)
             .await?;
         self.delete_reports_of(id).await?;
         self.delete_imports_of(id).await?;
         self.delete_purged(id).await?;
-        // Those that were stopped with the decision, and those of imports that were running.
+        // Those that were stopped with the decision.
         self.delete_scans(SCANS, id.0).await?;
         self.delete_unscanned_targets(id).await?;
         self.execute(sql("DELETE FROM workspaces WHERE id = $1").bind(id.0))

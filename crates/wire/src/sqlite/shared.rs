@@ -524,7 +524,31 @@ fn is_database(file: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::migrations;
     use super::*;
+
+    const KIND: FileKind = FileKind {
+        name: "a.db",
+        contents: "rows",
+        opening: "a.opening",
+        in_use: "a.in-use",
+    };
+
+    #[tokio::test]
+    async fn writes_after_migrations_are_synced() {
+        let temp = tempfile::tempdir().unwrap();
+        let first = "CREATE TABLE a (id INTEGER PRIMARY KEY); PRAGMA user_version = 1;";
+        let migrator = migrations(&[("first", first)]);
+        let lock = OpeningLock::wait(temp.path(), &KIND).await.unwrap();
+        assert!(lock.is_some());
+        let opened = SharedFile::open(temp.path(), &KIND, &migrator).await;
+        let (mut file, _) = opened.unwrap();
+        let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous")
+            .fetch_one(&mut file.connection)
+            .await
+            .unwrap();
+        assert_eq!(synchronous, 2, "FULL");
+    }
 
     #[test]
     fn room_to_open_a_file_includes_copies_for_a_migration() {

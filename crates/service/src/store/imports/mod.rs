@@ -243,11 +243,13 @@ impl Store {
             .await
     }
 
-    /// Claims the oldest import that waits. One that this process has claimed before could not be
-    /// stored.
+    /// Claims the oldest import that waits, in a workspace that is not being deleted. One that this
+    /// process has claimed before could not be stored.
     pub async fn claim_import(&self) -> StoreResult<Option<QueuedImport>> {
         const WAITING: &str = "SELECT id FROM imports
-            WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1) ORDER BY id LIMIT 1";
+            WHERE state IN ('waiting', 'running') AND (owner IS NULL OR owner = $1)
+                AND NOT EXISTS (SELECT 1 FROM deletions WHERE deletions.workspace_id = imports.workspace_id)
+            ORDER BY id LIMIT 1";
         let claim = format!(
             "UPDATE imports SET owner = $1, attempt = attempt + 1, state = 'running' WHERE id = ({WAITING})
              RETURNING id, attempt, workspace_id, file_name, digest, target_name, format, is_complete, imported_by",
@@ -321,6 +323,18 @@ impl Store {
         )
         .await
     }
+}
+
+/// Ends the claims of the imports of a workspace, which then store nothing more.
+pub(super) async fn end_claims(
+    change: &mut WriteTransaction,
+    workspace: WorkspaceId,
+) -> StoreResult<()> {
+    sql("UPDATE imports SET owner = NULL WHERE workspace_id = $1 AND owner IS NOT NULL")
+        .bind(workspace.0)
+        .execute(change)
+        .await
+        .map(drop)
 }
 
 /// The earlier import that has stored the same file with the same choices, and still has scans.

@@ -195,13 +195,16 @@ impl Store {
     }
 
     /// Deletes the hidden scans that this or an earlier attempt has stored, and the targets that
-    /// were added for them.
+    /// were added for them. Without effect when the claim was lost: the scans may be those of a
+    /// later attempt.
     pub async fn undo_import(&self, import: &QueuedImport) -> StoreResult<()> {
-        let files: Option<String> =
-            sql("SELECT files FROM imports WHERE id = $1 AND files <> '[]'")
-                .bind(import.id.0)
-                .optional(self.read())
-                .await?;
+        let files: Option<String> = sql("SELECT files FROM imports
+             WHERE id = $1 AND attempt = $2 AND owner = $3 AND files <> '[]'")
+        .bind(import.id.0)
+        .bind(import.attempt)
+        .bind(&self.node.id)
+        .optional(self.read())
+        .await?;
         let Some(files) = files else {
             return Ok(());
         };
@@ -218,6 +221,9 @@ impl Store {
             .collect();
         let new: Vec<i64> = new.into_iter().collect();
         let mut change = self.change().await?;
+        if !self.is_importing(&mut change, import).await? {
+            return Ok(());
+        }
         sql("DELETE FROM targets WHERE id IN list($1)
                 AND NOT EXISTS (SELECT 1 FROM scans WHERE scans.target_id = targets.id)")
         .bind_ids(&new)

@@ -1,5 +1,7 @@
 //! Imports in the store: hidden until they end, undone after an interruption.
 
+use super::super::DatabaseError;
+use super::super::deletion::DeletedNoun;
 use super::super::findings::FindingFilter;
 use super::super::scans::ScanFilter;
 use super::super::targets::Deletion;
@@ -174,6 +176,7 @@ async fn interrupted_import_is_undone_and_claimed_again() {
     assert_eq!(counts(&store).await, [0, 0, 1]);
     let scans = add_scans(&store, &again, &["a.test", "b.test"]).await;
     // The interrupted attempt has no effect.
+    store.undo_import(&first).await.unwrap();
     assert_eq!(show(&store, &first, &scans).await, ImportEnd::Lost);
     assert_eq!(show(&store, &again, &scans).await, ImportEnd::Shown);
     assert_eq!(counts(&store).await, [2, 2, 2]);
@@ -275,4 +278,50 @@ async fn deleted_workspace_has_no_imports() {
     assert!(store.delete_workspace(WORKSPACE).await.unwrap());
     assert!(store.import(import.id).await.unwrap().is_none());
     assert_eq!(store.import_size(import.id).await.unwrap(), (0, 0));
+}
+
+#[tokio::test]
+async fn import_into_a_workspace_that_is_being_deleted_stores_nothing_and_is_not_claimed() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let import = claim(&store, "d1").await;
+    let scans = add_scans(&store, &import, &["a.test"]).await;
+    let mut decision = store.change().await.unwrap();
+    end_claims(&mut decision, WORKSPACE).await.unwrap();
+    let noun = DeletedNoun::Workspace(WORKSPACE);
+    let deletion = store.begin_deletion(decision, noun).await.unwrap();
+    let more = vec![findings_at(&scans[0], "/more")];
+    let stored = store.add_imported_findings(&import, 1, more);
+    assert!(!stored.await.unwrap());
+    assert_eq!(show(&store, &import, &scans).await, ImportEnd::Lost);
+    assert!(store.claim_import().await.unwrap().is_none());
+    let failed = store.end_deletion(deletion, Err(DatabaseError::PoolClosed));
+    assert!(failed.await.is_err());
+    let again = store.claim_import().await.unwrap().unwrap();
+    assert_eq!(again.id, import.id);
+}
+
+#[tokio::test]
+async fn import_is_undone_and_claimed_again_after_an_interrupted_deletion_of_its_workspace() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = open(temp.path()).await;
+    let import = claim(&store, "d1").await;
+    let scans = add_scans(&store, &import, &["a.test"]).await;
+    // More than a batch deletes.
+    let more: Vec<FindingsToStore> = (0..60)
+        .map(|number| findings_at(&scans[0], &format!("/{number}")))
+        .collect();
+    let stored = store.add_imported_findings(&import, 1, more);
+    assert!(stored.await.unwrap());
+    store.deletions.interrupt();
+    let interrupted = store.delete_workspace(WORKSPACE).await;
+    assert!(interrupted.is_err(), "after its first batch");
+    let again = store.claim_import().await.unwrap().unwrap();
+    assert_eq!(again.id, import.id);
+    store.undo_import(&again).await.unwrap();
+    let hidden: i64 = sql("SELECT count(*) FROM scans")
+        .one(store.read())
+        .await
+        .unwrap();
+    assert_eq!(hidden, 0);
 }

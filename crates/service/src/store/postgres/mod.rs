@@ -41,6 +41,8 @@ use super::{DatabaseError, Durability, StoreResult};
 const CONNECTIONS: usize = 4;
 /// The longest wait for a connection of the pool.
 const ACQUIRE_LIMIT: Duration = Duration::from_secs(5);
+/// The same for many rows: longer than a statement whose client is gone occupies a connection.
+const BULK_ACQUIRE_LIMIT: Duration = Duration::from_secs(10);
 /// The longest wait for a new connection.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// The longest wait for a lock.
@@ -126,20 +128,24 @@ pub(super) struct PostgresPool {
     options: Arc<PgConnectOptions>,
     idle: Arc<Mutex<Vec<PgConnection>>>,
     permits: Arc<Semaphore>,
+    /// The longest wait for a permit.
+    acquire_limit: Duration,
 }
 
 impl PostgresPool {
-    pub fn new(options: PgConnectOptions, connections: usize) -> Self {
+    pub fn new(options: PgConnectOptions, connections: usize, acquire_limit: Duration) -> Self {
         Self {
             options: Arc::new(options),
             idle: Arc::default(),
             permits: Arc::new(Semaphore::new(connections)),
+            acquire_limit,
         }
     }
 
     pub async fn begin(&self, kind: TransactionKind) -> StoreResult<PostgresTransaction> {
-        let permit = timeout(ACQUIRE_LIMIT, Arc::clone(&self.permits).acquire_owned()).await;
-        let permit = permit
+        let permit = Arc::clone(&self.permits).acquire_owned();
+        let permit = timeout(self.acquire_limit, permit)
+            .await
             .map_err(|_| DatabaseError::PoolTimedOut)?
             .map_err(|_| DatabaseError::PoolClosed)?;
         loop {

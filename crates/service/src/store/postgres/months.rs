@@ -215,8 +215,8 @@ impl MonthDrop {
     }
 
     /// A logger that was cleared since its captures were counted has none left in the month, and
-    /// counters without them. One that is being cleared is counted again at the end; until then some
-    /// may be subtracted twice.
+    /// counters without them. One that is being cleared is counted again at the end; until then,
+    /// and in one whose deletion is interrupted, some may be subtracted twice.
     async fn subtract(&mut self) -> StoreResult<()> {
         let counts = || self.counts.values();
         let loggers: Vec<i64> = self.counts.keys().copied().collect();

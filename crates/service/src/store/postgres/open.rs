@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use url::{Host, Url};
 
 use super::migrations::{MIGRATIONS, OlderNodes, PostgresMigration, PostgresSchema, migrate};
-use super::{CONNECT_LIMIT, CONNECTIONS, PostgresPool};
+use super::{ACQUIRE_LIMIT, BULK_ACQUIRE_LIMIT, CONNECT_LIMIT, CONNECTIONS, PostgresPool};
 use crate::errors::StartError;
 use crate::store::bulk::BULK_READS;
 use crate::store::{DatabaseError, OpenedStore, PostgresEngine, ServiceNode, Store, StoreEngine};
@@ -374,10 +374,13 @@ impl Store {
     }
 
     fn of_postgres(address: &DatabaseAddress, node: ServiceNode, schema: usize) -> Self {
+        let pool = |connections, acquire_limit| {
+            PostgresPool::new(address.options.clone(), connections, acquire_limit)
+        };
         let engine = PostgresEngine {
-            read: PostgresPool::new(address.options.clone(), CONNECTIONS),
-            bulk: PostgresPool::new(address.options.clone(), BULK_READS as usize),
-            write: PostgresPool::new(address.options.clone(), CONNECTIONS),
+            read: pool(CONNECTIONS, ACQUIRE_LIMIT),
+            bulk: pool(BULK_READS as usize, BULK_ACQUIRE_LIMIT),
+            write: pool(CONNECTIONS, ACQUIRE_LIMIT),
             schema: schema as i64,
         };
         Self::new(StoreEngine::Postgres(engine), node)
