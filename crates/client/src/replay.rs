@@ -28,10 +28,11 @@ pub async fn replay(replay: &Replay) -> ClientResult<u16> {
         .timeout(TOTAL_TIMEOUT);
     if replay.is_here() {
         http = http.no_proxy();
-    }
-    if replay.url.scheme() == "http" {
-        // Plain http must work on machines without any trusted certificate.
-        http = http.tls_certs_only(Vec::new());
+        if replay.url.scheme() == "http" {
+            // Must work on machines without any trusted certificate. Elsewhere, the connection to
+            // a proxy may need them.
+            http = http.tls_certs_only(Vec::new());
+        }
     }
     let http = http.build().map_err(|error| invalid(&error))?;
     let method = Method::from_bytes(replay.method.as_bytes()).map_err(|error| invalid(&error))?;
