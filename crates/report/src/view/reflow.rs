@@ -14,6 +14,8 @@ use unicode_width::UnicodeWidthChar;
 /// Shortest line of a text that was broken at a width, in characters. Shorter lines are addresses
 /// and values.
 const NARROWEST: usize = 50;
+/// Shortest line behind the name of its field in the file of a scanner.
+const BEHIND_NAME: usize = 35;
 /// Longest line of a text that was broken at a width. Longer ones are whole paragraphs.
 const WIDEST: usize = 120;
 /// Words after a hyphen that ends a word, as in `client- and server-side`.
@@ -51,11 +53,20 @@ fn reflow_part(lines: &[SourceLine<'_>], out: &mut Vec<String>) {
     let breaks = line_breaks(lines);
     let is_wrapped = is_wrapped(&breaks);
     let joins = iter::once(false).chain(breaks.iter().map(|one| one.is_continued));
+    let start = out.len();
+    let is_apart = out.last().is_none_or(String::is_empty);
     for (line, is_joined) in lines.iter().zip(joins) {
         match out.last_mut().filter(|_| is_joined && is_wrapped) {
             Some(before) => join(before, line.text.trim_start()),
             None => out.push(line.text.to_owned()),
         }
+    }
+    let is_paragraph = lines.iter().all(|line| line.is_prose) && item(lines[0].text).is_none();
+    if let [only] = &mut out[start..]
+        && is_apart
+        && is_paragraph
+    {
+        *only = only.trim_start().to_owned();
     }
 }
 
@@ -71,7 +82,10 @@ fn line_breaks(lines: &[SourceLine<'_>]) -> Vec<LineBreak> {
         let is_full = width <= WIDEST && length(line) + 1 + length(first_word(next)) > width;
         let has_room = has_sentences && (is_continued || length(line) >= width / 2);
         let is_open = !ends_sentence(line) && begins_low(next) && (is_full || has_room);
-        is_continued = width >= NARROWEST && (is_open || is_full) && !is_on_purpose(line, next);
+        let is_behind_name =
+            pair[1].is_below_name && length(line) >= BEHIND_NAME && (begins_low(next) || is_ended);
+        let is_broken = width >= NARROWEST && (is_open || is_full);
+        is_continued = (is_broken || is_behind_name) && !is_on_purpose(line, next);
         LineBreak {
             is_continued,
             is_in_sentence: !ends_sentence(line),

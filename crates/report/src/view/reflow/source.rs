@@ -11,16 +11,41 @@ pub struct SourceLine<'a> {
     pub text: &'a str,
     /// Whether it may be joined with its neighbours.
     pub is_prose: bool,
+    /// Whether the line above begins behind the name of its field in the file of the scanner, and
+    /// so was broken before the others.
+    pub is_below_name: bool,
 }
 
 pub fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
     let mut lines: Vec<SourceLine<'_>> = Vec::new();
     let (mut is_fenced, mut is_listed) = (false, false);
     let mut code = CODE;
-    let of_file = margin(text);
-    for (at, given) in text.lines().map(str::trim_end).enumerate() {
-        let skipped = if at == 0 { 0 } else { of_file };
-        let line = given.get(skipped..).unwrap_or_default();
+    let mut of_file = 0;
+    let mut of_items: Option<usize> = None;
+    let given: Vec<&str> = text.lines().map(str::trim_end).collect();
+    for (at, whole) in given.iter().enumerate() {
+        let is_apart = at == 0 || given[at - 1].is_empty();
+        let is_start = is_apart && indent(whole) == 0 && !whole.is_empty();
+        let is_below_name = !is_apart && (1..CODE).contains(&of_file) && indent(given[at - 1]) == 0;
+        if is_start {
+            of_file = margin(&given[at..]);
+        }
+        let skipped = if is_start { 0 } else { of_file };
+        let indented = whole.get(skipped..).unwrap_or_default();
+        // Items with an empty line between them are one list.
+        let line = match item(indented) {
+            Some(_) => {
+                let left = indent(indented);
+                let of_others = of_items.filter(|first| is_apart && left < first + CODE);
+                let kept = of_others.map_or(left, |first| first.min(left));
+                of_items = Some(kept);
+                &indented[left - kept..]
+            }
+            None => {
+                of_items = of_items.filter(|_| !is_start);
+                indented
+            }
+        };
         let is_fence = line.trim_start().starts_with("```");
         is_fenced ^= is_fence;
         // The lines of an item are below its text.
@@ -36,6 +61,7 @@ pub fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
         lines.push(SourceLine {
             text: line,
             is_prose: !is_fence && !is_fenced && !is_listed && !is_set(line, code),
+            is_below_name,
         });
     }
     // Values below each other are a list.
@@ -46,18 +72,26 @@ pub fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
     lines
 }
 
-/// The spaces before all lines but the first, in a text that was indented with the file around it.
-fn margin(text: &str) -> usize {
-    let mut lines = text.lines().map(str::trim_end);
-    let (Some(first), Some(second)) = (lines.next(), lines.next()) else {
+/// The spaces before the lines below the first, in a text that was indented with the file around
+/// it. A paragraph without them is another text.
+fn margin(lines: &[&str]) -> usize {
+    let [first, second, ..] = lines else {
         return 0;
     };
     let is_prose = first.ends_with(|c: char| c.is_alphanumeric() || ",'\")".contains(c));
-    if !is_prose || indent(first) >= indent(second) {
+    if !is_prose || item(first).is_some() || indent(first) >= indent(second) {
         return 0;
     }
-    let rest = lines.filter(|line| !line.is_empty()).map(indent);
-    rest.fold(indent(second), usize::min)
+    let mut least = indent(second);
+    for pair in lines[1..].windows(2).filter(|pair| !pair[1].is_empty()) {
+        let spaces = indent(pair[1]);
+        if spaces == 0 && pair[0].is_empty() {
+            // What looks like code may be code.
+            return if least < CODE { least } else { 0 };
+        }
+        least = least.min(spaces);
+    }
+    least
 }
 
 /// Whether a line is no prose: empty, a rule, a heading, a row of a table, or code.

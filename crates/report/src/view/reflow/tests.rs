@@ -3,7 +3,7 @@
 use super::*;
 
 /// Texts of scanners whose lines flow, and the lines that remain.
-const FLOWING: [(&str, &[&str]); 16] = [
+const FLOWING: [(&str, &[&str]); 20] = [
     (
         // Nessus: a synopsis, and a description of 70 columns.
         "The remote web server is affected by a vulnerability.\n\n\
@@ -186,6 +186,74 @@ const FLOWING: [(&str, &[&str]); 16] = [
              kernel, and run 'sysctl -p' to apply the settings.",
         ],
     ),
+    (
+        // OpenVAS: a summary and the affected systems, each behind the name of its field.
+        "This host is missing an important security\n\
+         \x20 update according to Microsoft KB5062557\n\
+         \n\
+         - Microsoft Windows 10 Version 1809 for 32-bit Systems\n\
+         \n\
+         \x20 - Microsoft Windows 10 Version 1809 for x64-based Systems\n\
+         \n\
+         \x20 - Microsoft Windows Server 2019",
+        &[
+            "This host is missing an important security update according to Microsoft KB5062557",
+            "",
+            "- Microsoft Windows 10 Version 1809 for 32-bit Systems",
+            "",
+            "- Microsoft Windows 10 Version 1809 for x64-based Systems",
+            "",
+            "- Microsoft Windows Server 2019",
+        ],
+    ),
+    (
+        // OpenVAS: a name at the beginning of the second line, and a second paragraph.
+        "It is recommended to disable the deprecated\n\
+         \x20 TLSv1.0 and/or TLSv1.1 protocols in favor of the TLSv1.2+ protocols. Please see the\n\
+         \x20 references for more information.\n\
+         \n\
+         \x20 Newer versions have no such flaw.\n\
+         \n\
+         All services providing an encrypted communication\n\
+         \x20 using the TLSv1.0 and/or TLSv1.1 protocols.",
+        &[
+            "It is recommended to disable the deprecated TLSv1.0 and/or TLSv1.1 protocols in favor \
+             of the TLSv1.2+ protocols. Please see the references for more information.",
+            "",
+            "Newer versions have no such flaw.",
+            "",
+            "All services providing an encrypted communication using the TLSv1.0 and/or TLSv1.1 \
+             protocols.",
+        ],
+    ),
+    (
+        // XML that was indented, below a synopsis of one line.
+        "The remote web server has a vulnerability.\n\
+         \n\
+         According to its banner, the version of PHP installed on the host is older than\n\
+         \x20                   5.3.2. Such versions have several security issues.\n\
+         \n\
+         \x20                   Attackers can use them to run code.",
+        &[
+            "The remote web server has a vulnerability.",
+            "",
+            "According to its banner, the version of PHP installed on the host is older than \
+             5.3.2. Such versions have several security issues.",
+            "",
+            "Attackers can use them to run code.",
+        ],
+    ),
+    (
+        // Acunetix: spaces before paragraphs.
+        "An attacker can use a page of another site.\n\
+         \n\
+         \x20 The browser sends the cookies of the victim.",
+        &[
+            "An attacker can use a page of another site.",
+            "",
+            "The browser sends the cookies of the victim.",
+        ],
+    ),
 ];
 
 #[test]
@@ -223,6 +291,8 @@ fn lines_that_end_on_purpose_stay() {
         "/var/www/application/releases/2026-11-20/vendor/composer/installed.json\n\
          /var/www/application/releases/2026-11-20/vendor/composer/autoload.php",
         // Code, tables and headings.
+        "The file of the configuration has this statement\n\
+         \x20   location on every server of the site\n\nRemove it.",
         "    location ~ ^/admin/(users|roles)/[0-9]+/edit and its children of any name\n\
          \x20   more of the same statement",
         "```\ncurl --request POST --header 'Content-Type: application/json' --data @file\n\
