@@ -147,17 +147,20 @@ impl Breaker<'_, '_> {
         }
     }
 
-    /// The end of the first word. The scheme of an address stays with its host where both fit on a
-    /// line.
+    /// The end of the first word. The scheme of an address stays with its host, and an identifier is
+    /// whole, where they fit on a line.
     fn end_of_word(&mut self, text: &str, span: &Span<'_>) -> usize {
         let end = word_end(text);
-        if !text[..end].ends_with("://") {
+        let whole = match text[..end].ends_with("://") {
+            true => end + word_end(&text[end..]),
+            false => identifier_end(text, end),
+        };
+        if whole == end {
             return end;
         }
-        let both = end + word_end(&text[end..]);
-        let word = self.fonts.word(&text[..both], span.style, false);
+        let word = self.fonts.word(&text[..whole], span.style, false);
         match word.width * self.size <= self.width {
-            true => both,
+            true => whole,
             false => end,
         }
     }
@@ -256,6 +259,21 @@ fn word_end(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// The end of an identifier such as CVE-2021-44228, whose first word ends here; of another text,
+/// the end of this word.
+fn identifier_end(text: &str, end_of_name: usize) -> usize {
+    let name = text[..end_of_name].strip_suffix('-').unwrap_or_default();
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_uppercase());
+    let mut end = end_of_name;
+    while is_name
+        && text[..end].ends_with('-')
+        && text[end..].starts_with(|c: char| c.is_ascii_digit())
+    {
+        end += word_end(&text[end..]);
+    }
+    end
 }
 
 /// The end of a wide character with its punctuation: a line neither begins with a closing mark nor
@@ -391,6 +409,19 @@ mod tests {
             let is_apart = lines.iter().any(|line| line.ends_with("https://"));
             assert_eq!(is_apart, !has_room, "{width}: {lines:?}");
         }
+    }
+
+    #[test]
+    fn identifier_is_broken_only_without_room_for_it() {
+        let text = "CVE-2025-49659 · CVE-2025-48823,CVE-2025-49684 · CWE-79";
+        for width in 100..240 {
+            let lines = texts(text, width as f32);
+            let is_broken = lines.iter().any(|line| line.ends_with('-'));
+            assert!(!is_broken, "{width}: {lines:?}");
+        }
+        let narrow = texts(text, 40.0);
+        assert!(narrow.iter().any(|line| line.ends_with('-')), "{narrow:?}");
+        assert_eq!(identifier_end("server-2", 7), 7);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::flow::ContentsLine;
 
 /// Least lines of the contents on their last page.
 const LAST_LINES: usize = 3;
+/// A space at which no line ends.
+const NO_BREAK: &str = "\u{a0}";
 
 impl PageLayout<'_, '_> {
     pub(super) fn contents(&mut self, lines: &[ContentsLine]) -> Result<(), RenderError> {
@@ -56,9 +58,9 @@ impl PageLayout<'_, '_> {
         self.row(&cells, CONTENTS_ROW, None)
     }
 
-    /// The title of a part, and what is beside it.
+    /// The title of a part, and the number beside it, which is not broken.
     fn contents_text(&mut self, line: &ContentsLine, tag: Option<usize>) -> RowCell {
-        let aside = format!("  {}", line.aside);
+        let aside = format!("  {}", line.aside.replace(' ', NO_BREAK));
         let (x, width) = if line.number.is_empty() {
             (LEFT, WIDTH - 40.0)
         } else {

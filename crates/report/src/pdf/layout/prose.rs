@@ -1,11 +1,11 @@
 //! Paragraphs, items of lists and evidence.
 
 use super::super::fonts::Style;
-use super::super::lines::{Ink, Span, break_lines, break_prose};
+use super::super::lines::{Ink, Span, TextLine, break_lines, break_prose};
 use super::super::output::TagName;
 use super::headings::HEADING;
 use super::rows::{self, CONTENTS_ROW, RowCell};
-use super::sizes::{BODY, BOTTOM, LEFT, SHORT_FACTS, SMALL, TextSize, VERBATIM, WIDTH};
+use super::sizes::{BODY, BOTTOM, LEFT, RIGHT, SHORT_FACTS, SMALL, TextSize, VERBATIM, WIDTH};
 use super::{HeldHeadings, PageLayout, PartStart, plain, soft, spans_of};
 use crate::RenderError;
 use crate::markdown::{RichBlock, RichKind};
@@ -17,6 +17,10 @@ const WHOLE_LIST: f32 = 160.0;
 /// Longest evidence that is not divided, and the least part of a longer one on a page, in lines.
 const WHOLE_VERBATIM: usize = 20;
 pub(super) const FEW_VERBATIM: usize = 4;
+/// Between the left edge and evidence, which has a rule beside it.
+const BESIDE_RULE: f32 = 9.0;
+/// Largest space before a line of evidence that is broken.
+const DEEPEST: f32 = 160.0;
 
 impl PageLayout<'_, '_> {
     pub(super) fn paragraph(&mut self, spans: &[Span<'_>]) -> Result<(), RenderError> {
@@ -135,12 +139,7 @@ impl PageLayout<'_, '_> {
 
     pub(super) fn verbatim(&mut self, text: &str) -> Result<(), RenderError> {
         let tag = self.tag(None, TagName::Paragraph);
-        let span = Span {
-            text,
-            style: Style::Mono,
-            ink: Ink::Text,
-        };
-        let lines = break_lines(self.fonts, &[span], VERBATIM.size, WIDTH - 9.0);
+        let lines = self.verbatim_lines(text);
         let count = lines.len();
         let first = match count {
             ..=WHOLE_VERBATIM => count,
@@ -149,7 +148,7 @@ impl PageLayout<'_, '_> {
         let is_below_heading = self.is_below_heading();
         self.need(first as f32 * VERBATIM.leading)?;
         let mut end = (self.found.pages, self.here());
-        for (at, line) in lines.into_iter().enumerate() {
+        for (at, (shift, line)) in lines.into_iter().enumerate() {
             let together = match count - at {
                 FEW_VERBATIM => FEW_VERBATIM,
                 _ => 1,
@@ -159,12 +158,44 @@ impl PageLayout<'_, '_> {
                 end = (self.found.pages, self.here());
             }
             self.area(LEFT, self.y, 2.0, VERBATIM.leading, Ink::Rule);
-            self.lines(vec![line], LEFT + 9.0, WIDTH - 9.0, VERBATIM, tag)?;
+            let x = LEFT + BESIDE_RULE + shift;
+            self.lines(vec![line], x, RIGHT - x, VERBATIM, tag)?;
         }
         self.y += 6.0;
         let (page, start) = end;
         let is_free = count > WHOLE_VERBATIM || !is_below_heading;
         self.tail = (is_free && self.found.pages == page).then_some(start);
         Ok(())
+    }
+
+    /// The lines of evidence, each with the space before it. What has no room on an indented line is
+    /// below its text.
+    fn verbatim_lines(&mut self, text: &str) -> Vec<(f32, TextLine)> {
+        let space = self.fonts.space(Style::Mono as usize);
+        let space = space.map_or(0.0, |(_, width)| width * VERBATIM.size);
+        let mut lines = Vec::new();
+        for given in text.split('\n') {
+            let whole = self.broken_verbatim(given, 0.0);
+            let start = given.trim_start_matches(' ');
+            let spaces = given.len() - start.len();
+            if spaces == 0 || whole.len() == 1 {
+                lines.extend(whole.into_iter().map(|line| (0.0, line)));
+                continue;
+            }
+            let shift = (spaces as f32 * space).min(DEEPEST);
+            let below = self.broken_verbatim(start, shift);
+            lines.extend(below.into_iter().map(|line| (shift, line)));
+        }
+        lines
+    }
+
+    fn broken_verbatim(&mut self, text: &str, shift: f32) -> Vec<TextLine> {
+        let span = Span {
+            text,
+            style: Style::Mono,
+            ink: Ink::Text,
+        };
+        let width = WIDTH - BESIDE_RULE - shift;
+        break_lines(self.fonts, &[span], VERBATIM.size, width)
     }
 }

@@ -1,7 +1,7 @@
 //! Where blocks are on pages.
 
 use super::prose::FEW_VERBATIM;
-use super::sizes::{BOTTOM, VERBATIM};
+use super::sizes::{BOTTOM, LEFT, VERBATIM};
 use super::*;
 use crate::flow::{ContentsLine, Heading, TableBlock};
 use crate::view::SummaryRow;
@@ -290,4 +290,45 @@ fn heading_moves_with_its_part_only() {
     assert_eq!(placed(60.0, &siblings), (1, 1));
     let part = [heading(1, "Chapter"), heading(2, "Part")];
     assert_eq!(placed(80.0, &part), (1, 2));
+}
+
+#[test]
+fn broken_line_of_evidence_goes_on_below_its_text() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+    let text = format!("    {}", "word ".repeat(60));
+    layout.block(&Block::Verbatim(&text)).unwrap();
+    let places: Vec<f32> = layout
+        .marks
+        .iter()
+        .filter(|mark| matches!(mark.kind, PageMarkKind::Text { .. }))
+        .map(|mark| mark.x)
+        .collect();
+    assert!(places.len() > 2, "{places:?}");
+    assert!(places.iter().all(|x| *x > LEFT + 20.0), "{places:?}");
+}
+
+#[test]
+fn number_of_findings_in_the_contents_is_not_broken() {
+    let mut fonts = Fonts::new().unwrap();
+    let (known, words) = (Measured::default(), Words::of("en").unwrap());
+    for length in 30..70 {
+        let mut layout = PageLayout::new(&mut fonts, None, &known, ("", &words));
+        let line = ContentsLine {
+            number: "7".to_owned(),
+            text: vec!["a"; length].join(" "),
+            aside: "1 finding".to_owned(),
+            anchor: 0,
+        };
+        layout.block(&Block::Contents(&[line])).unwrap();
+        let is_broken = layout.marks.iter().any(|mark| match &mark.kind {
+            PageMarkKind::Text { line, .. } => {
+                let last = line.pieces.last();
+                last.is_some_and(|piece| &*piece.word.text == "1")
+            }
+            _ => false,
+        });
+        assert!(!is_broken, "{length}");
+    }
 }
