@@ -36,6 +36,7 @@ pub mod runner;
 mod scans;
 mod schedules;
 mod shared;
+mod statements;
 mod target_tags;
 mod targets;
 mod team;
