@@ -99,9 +99,7 @@ impl RecordedService {
         let answer = answer
             .replace(&address(&self.service.logger_base), "LOGGER-ADDRESS")
             .replace(&address(&self.service.base), "ADDRESS");
-        OTHER_FIELDS
-            .replace_all(&answer, "\"$1\":0")
-            .into_owned()
+        OTHER_FIELDS.replace_all(&answer, "\"$1\":0").into_owned()
     }
 
     async fn get(&mut self, path: &str) -> Value {
