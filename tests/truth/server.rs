@@ -77,7 +77,8 @@ async fn serve(mut stream: TcpStream, answer: impl Fn(&str, &str) -> Answer) {
             .lines()
             .find_map(|line| line.strip_prefix("origin: "))
             .unwrap_or_default();
-        let stays_open = match answer(head.split(' ').nth(1).unwrap_or_default(), origin) {
+        let is_last = head.contains("\r\nconnection: close\r\n");
+        let is_open = match answer(head.split(' ').nth(1).unwrap_or_default(), origin) {
             Answer::Whole(bytes) => stream.write_all(&bytes).await.is_ok(),
             Answer::Late(pause, bytes) => {
                 tokio::time::sleep(pause).await;
@@ -89,7 +90,7 @@ async fn serve(mut stream: TcpStream, answer: impl Fn(&str, &str) -> Answer) {
                 false
             }
         };
-        if !stays_open {
+        if is_last || !is_open {
             break;
         }
     }
