@@ -81,10 +81,11 @@ fn template(path: &str) -> Option<String> {
     };
     let paths = DOCUMENT["paths"].as_object()?;
     // A path without parameters comes first.
-    let concrete = paths
-        .keys()
-        .find(|template| **template == format!("/{}", parts.join("/")));
-    concrete.or_else(|| paths.keys().find(is_equal)).cloned()
+    let concrete = format!("/{}", parts.join("/"));
+    match paths.contains_key(&concrete) {
+        true => Some(concrete),
+        false => paths.keys().find(is_equal).cloned(),
+    }
 }
 
 fn validator(pointer: &str) -> Arc<Validator> {
