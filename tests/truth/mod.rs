@@ -69,6 +69,7 @@ async fn scan_with(ports: &[u16], params: Value) -> Vec<ScannedSite> {
     sites
 }
 
+/// The same on a service that goes on.
 async fn scan_on(service: &TestService, ports: &[u16], params: Value) -> Vec<ScannedSite> {
     let mut scans = Vec::new();
     for port in ports {

@@ -99,7 +99,7 @@ async fn serve(mut stream: TcpStream, answer: impl Fn(&str, &str) -> Answer) {
 
 /// The head of the next request, which has no body; none if the client closes the connection.
 async fn read_head(stream: &mut TcpStream) -> Option<String> {
-    let mut bytes = Vec::with_capacity(1024);
+    let mut bytes: Vec<u8> = Vec::with_capacity(1024);
     while !bytes.ends_with(b"\r\n\r\n") {
         match stream.read_buf(&mut bytes).await {
             Ok(1..) => {}
