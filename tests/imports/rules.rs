@@ -149,7 +149,8 @@ fn forbidden_names(sources: &[Source]) -> Vec<BTreeSet<&str>> {
     let names: BTreeSet<&str> = names.map(|used| used.name.as_str()).collect();
     let of_rule = |rule: &Rule| {
         let all = names.iter().copied();
-        all.filter(|name| is_in(name, rule.not, "::")).collect()
+        all.filter(|name| is_in(name, rule.not, "::"))
+            .collect::<BTreeSet<&str>>()
     };
     RULES.iter().map(of_rule).collect()
 }
