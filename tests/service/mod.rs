@@ -92,7 +92,7 @@ pub fn settings(dir: &Path) -> Settings {
 
 /// The next pause of a wait: its requests delay what it waits for on a busy machine.
 pub fn longer(pause: Duration) -> Duration {
-    (2 * pause).min(Duration::from_millis(50))
+    (2 * pause).min(Duration::from_millis(100))
 }
 
 /// A client of plain HTTP: it does not read the certificates that this machine trusts, and asks for
