@@ -584,11 +584,11 @@ fn oldest_ages(limit: u32, loggers: u32, moving: i64) -> Vec<(FetchSlot, u64)> {
     hand.scans = (1..=moving)
         .map(|id| scan(id, ScanStatus::Running, 0))
         .collect();
-    let logger = |id| Logger {
+    let unused = |id| Logger {
         id: LoggerId(id),
         ..Logger::default()
     };
-    hand.loggers = (1..=i64::from(loggers)).map(logger).collect();
+    hand.loggers = (1..=i64::from(loggers)).map(unused).collect();
     for second in 1..=600_u64 {
         for scan in &mut hand.scans {
             scan.result_summary.high = Some(second as i64);
