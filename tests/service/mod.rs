@@ -84,7 +84,7 @@ pub struct JsonResponse {
 /// Settings with free ports and without a rate limit.
 pub fn settings(dir: &Path) -> Settings {
     let mut settings = Settings::new(dir).with_free_ports();
-    settings.database = database::database_of(dir);
+    settings.database = database::new_database_of(dir);
     settings.rate_limit = RateLimit::Off;
     settings.allow_callbacks = vec!["127.0.0.0/8".parse().unwrap()];
     settings
