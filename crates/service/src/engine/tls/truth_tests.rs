@@ -680,7 +680,7 @@ async fn findings_name_the_cves_that_their_evidence_proves() {
 async fn must_staple_certificate_of_a_current_server_needs_an_ocsp_response() {
     let authority = &Authority::new("Practice authority");
     let judged = |(version, response, is_missing): (
-        &'static rustls::SupportedProtocolVersion,
+        &'static SupportedProtocolVersion,
         Vec<u8>,
         bool,
     )| async move {
