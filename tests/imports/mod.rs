@@ -60,9 +60,7 @@ fn source_tree_keeps_every_rule() {
     let violations = rules::violations(&SOURCES);
     assert!(violations.is_empty(), "\n{}", violations.join("\n"));
     for layer in rules::layers() {
-        let has_file = SOURCES
-            .iter()
-            .any(|one| rules::is_in(&one.layer, layer, "/"));
+        let has_file = SOURCES.iter().any(|one| is_in(&one.layer, layer, "/"));
         assert!(has_file, "layer {layer} of a rule has no file");
     }
 }
