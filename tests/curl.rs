@@ -239,7 +239,8 @@ fn request() -> impl Strategy<Value = SentRequest> {
         any::<Vec<u8>>(),
         any::<String>().prop_map(String::into_bytes),
         "[ -~\n\t']{0,200}".prop_map(String::into_bytes),
-        (any::<[u8; 7]>(), 1..40_000usize).prop_map(|(part, count)| part.repeat(count)),
+        // Up to more than one argument of a program can have.
+        (any::<[u8; 7]>(), 1..20_000usize).prop_map(|(part, count)| part.repeat(count)),
     ];
     (method, target, vec(value, 0..4), body).prop_map(|(method, target, values, body)| {
         let headers: Vec<String> = values

@@ -533,6 +533,7 @@ fn pdf_pages_end_with_no_heading_and_do_not_divide_short_evidence() {
 #[test]
 fn ids_are_in_the_appendix_only() {
     let mut data = varied();
+    data.findings.truncate(12);
     data.selection = "risk>=low".into();
     for format in pages().filter(|format| **format != ReportFormat::Xlsx) {
         let text = text(&data, format);

@@ -59,5 +59,7 @@ mod tests {
         assert_eq!(number_in(1..=1440, "0").unwrap_err(), "use 1 to 1440");
         assert_eq!(number_in(1..=1440, "30"), Ok(30));
         assert_eq!(number("abc").unwrap_err(), "use a number");
+        let id = "Acme".parse::<scandeck_wire::contract::WorkspaceId>();
+        assert_eq!(id.unwrap_err(), "use the id, a number");
     }
 }

@@ -321,7 +321,7 @@ async fn list_that_grows_when_decoded_is_too_large_whole_or_in_pages() {
     // Each page is small, and none is the last.
     let server = MockServer::start().await;
     let name = format!("\"name\":\"{}\"", "x".repeat(4_000));
-    for page in 1..=40 {
+    for page in 1..=20 {
         let first = page * 1_000;
         let list: Vec<String> = (first..first + 1_000)
             .map(|id| format!("{{\"id\":{id},{name}}}"))

@@ -73,8 +73,14 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => select(TEXTS.as_slice()).prop_map(str::to_owned),
         2 => any::<String>(),
-        1 => (select(TEXTS.as_slice()), 1..2_000usize).prop_map(|(text, count)| text.repeat(count)),
+        1 => (select(TEXTS.as_slice()), 1..2_000usize).prop_map(|(text, count)| repeated(text, count)),
     ]
+}
+
+/// So many times a text, but not many more characters than a cell can have: more are cut alike.
+fn repeated(text: &str, count: usize) -> String {
+    let most = 40_000 / text.chars().count().max(1);
+    text.repeat(count.min(most))
 }
 
 pub fn finding() -> impl Strategy<Value = OddFinding> {

@@ -5,7 +5,7 @@
 //! crate: `wire::text` and all below it, `*::Instant::now` wherever it comes from, `.await` a method
 //! or `await` itself. In a list a `-` takes away what an entry before it includes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::{Named, Source};
 
@@ -108,12 +108,14 @@ const NOT_DRAWING: &str = "dashboard/ui/cache dashboard/runtime";
 /// One line for each place that breaks a rule.
 pub fn violations(sources: &[Source]) -> Vec<String> {
     let mut all = shared_types(sources);
+    let forbidden = forbidden_names(sources);
     for source in sources {
         let Source { layer, text, .. } = source;
         let mut report = |line: usize, what: String| all.push(format!("{layer}:{line}: {what}"));
-        for rule in RULES.iter().filter(|rule| is_in(layer, rule.of, "/")) {
-            let forbidden = |used: &&Named| is_in(&used.name, rule.not, "::");
-            for used in source.names.iter().filter(forbidden) {
+        let rules = RULES.iter().zip(&forbidden);
+        for (rule, names) in rules.filter(|(rule, _)| is_in(layer, rule.of, "/")) {
+            let is_forbidden = |used: &&Named| names.contains(used.name.as_str());
+            for used in source.names.iter().filter(is_forbidden) {
                 let why = format!("(rule {}: {})", rule.name, rule.remedy);
                 report(used.line, format!("names {} {why}", used.name));
             }
@@ -139,6 +141,18 @@ pub fn violations(sources: &[Source]) -> Vec<String> {
         }
     }
     all
+}
+
+/// The names that each rule forbids. Files have the same names again and again.
+fn forbidden_names(sources: &[Source]) -> Vec<BTreeSet<&str>> {
+    let names = sources.iter().flat_map(|source| &source.names);
+    let names: BTreeSet<&str> = names.map(|used| used.name.as_str()).collect();
+    let of_rule = |rule: &Rule| {
+        let all = names.iter().copied();
+        all.filter(|name| is_in(name, rule.not, "::"))
+            .collect::<BTreeSet<&str>>()
+    };
+    RULES.iter().map(of_rule).collect()
 }
 
 fn out_of_order(source: &Source) -> Vec<&Named> {

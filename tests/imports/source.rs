@@ -35,7 +35,10 @@ pub struct Source {
 pub fn read(files: Vec<(String, String)>) -> Vec<Source> {
     let mut sources: Vec<Source> = files.into_iter().map(Source::new).collect();
     let tests: Vec<String> = sources.iter().flat_map(|one| one.tests.clone()).collect();
-    let is_in = |layer: &str, test: &String| format!("{layer}/").starts_with(&format!("{test}/"));
+    let is_in = |layer: &str, test: &String| {
+        let rest = layer.strip_prefix(test.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     sources.retain(|source| !tests.iter().any(|test| is_in(&source.layer, test)));
     sources
 }

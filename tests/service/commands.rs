@@ -11,6 +11,7 @@ use scandeck::service::scope::ScopeFile;
 use serde_json::json;
 
 use super::TestService;
+use crate::headless::{command, run};
 
 /// Parses the arguments of a command as the program does.
 fn parse<T: Args + FromArgMatches>(dir: &Path, args: &[&str]) -> Result<T, clap::Error> {
@@ -26,15 +27,19 @@ async fn scope(dir: &Path, args: &[&str]) -> ExitCode {
 
 #[tokio::test]
 async fn tools_are_listed_as_text_and_json() {
-    for args in [&[][..], &["--json"]] {
-        let matches = tools::ToolsArgs::augment_args(Command::new("tools"));
-        let matches = matches
-            .try_get_matches_from(["tools"].iter().chain(args))
-            .unwrap();
-        let args = tools::ToolsArgs::from_arg_matches(&matches).unwrap();
-        let code = tools::run(&args).await.unwrap();
-        assert_eq!(code, ExitCode::SUCCESS);
-    }
+    // Each installed program is asked for its version, which takes one of them seconds.
+    let args = tools::ToolsArgs::augment_args(Command::new("tools"));
+    let args = args.try_get_matches_from(["tools", "--json"]).unwrap();
+    let args = tools::ToolsArgs::from_arg_matches(&args).unwrap();
+    assert_eq!(tools::run(&args).await.unwrap(), ExitCode::SUCCESS);
+    // There is none for a program without a path.
+    let home = tempfile::tempdir().unwrap();
+    let listed = run(command(home.path(), &["tools"]).env("PATH", "")).await;
+    assert_eq!(listed.code, 0, "{listed:?}");
+    assert!(
+        listed.out.contains("needs nmap: not installed"),
+        "{listed:?}"
+    );
 }
 
 #[tokio::test]

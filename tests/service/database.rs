@@ -5,11 +5,22 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use reqwest::Url;
+use scandeck::service::keys::list_keys;
 use scandeck::service::{DataDir, DatabaseAddress};
+use tokio::runtime::Runtime;
 
 const FILE: &str = "scandeck.db";
+
+/// What is random in a new database.
+const RANDOM: &str = "UPDATE settings SET value = replace(CAST(gen_random_uuid() AS TEXT), '-', '')
+        WHERE name = 'service_id';
+    UPDATE versions SET version = CAST(floor(random() * 17592186044416) AS BIGINT) - 8796093022208";
+
+/// The name of a new database, whose migrations run once: they take longer than most tests.
+static NEW: OnceLock<String> = OnceLock::new();
 
 /// Makes the services of a directory use a file.
 pub fn use_file(dir: &Path) {
@@ -47,13 +58,44 @@ pub fn database_of(dir: &Path) -> Option<DatabaseAddress> {
     std::fs::create_dir_all(dir).ok()?;
     let (server, name) = names(dir)?;
     // It exists when a service starts again in its directory.
-    let create = format!("CREATE DATABASE {name}");
-    let psql = Command::new("psql")
-        .args([&server, "-qc", &create])
-        .output();
-    psql.expect("psql is installed");
+    is_done(&server, &format!("CREATE DATABASE {name}"));
+    address_of(dir)
+}
+
+/// The same, with the tables of a new database.
+pub fn new_database_of(dir: &Path) -> Option<DatabaseAddress> {
+    std::env::var_os("SCANDECK_TEST_DATABASE")?;
+    std::fs::create_dir_all(dir).ok()?;
+    let (server, name) = names(dir)?;
+    let new = NEW.get_or_init(migrated);
+    if !is_done(&server, &format!("CREATE DATABASE {name} TEMPLATE {new}")) {
+        return database_of(dir);
+    }
+    assert!(is_done(&database_url(dir)?, RANDOM), "{name}");
+    address_of(dir)
+}
+
+/// The name of a database that a command has created, in a thread without the runtime of a test.
+fn migrated() -> String {
+    let create = || {
+        let dir = tempfile::tempdir().unwrap();
+        let opened = data_dir(dir.path());
+        let listed = Runtime::new().unwrap().block_on(list_keys(&opened));
+        listed.unwrap();
+        names(dir.path()).unwrap().1
+    };
+    std::thread::spawn(create).join().unwrap()
+}
+
+fn address_of(dir: &Path) -> Option<DatabaseAddress> {
     let url = database_url(dir)?;
     Some(DatabaseAddress::parse(&url, "the test".to_owned()).unwrap())
+}
+
+/// Runs statements; false if the server refuses them.
+fn is_done(url: &str, statements: &str) -> bool {
+    let psql = Command::new("psql").args([url, "-qc", statements]).output();
+    psql.expect("psql is installed").status.success()
 }
 
 /// The answer of a query with one column, a row on each line.

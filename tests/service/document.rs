@@ -4,7 +4,7 @@
 //! [`super::TestService`] compares every response, so each test of the service is a test of the
 //! document.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use jsonschema::Validator;
@@ -81,18 +81,46 @@ fn template(path: &str) -> Option<String> {
     };
     let paths = DOCUMENT["paths"].as_object()?;
     // A path without parameters comes first.
-    let concrete = paths
-        .keys()
-        .find(|template| **template == format!("/{}", parts.join("/")));
-    concrete.or_else(|| paths.keys().find(is_equal)).cloned()
+    let concrete = format!("/{}", parts.join("/"));
+    match paths.contains_key(&concrete) {
+        true => Some(concrete),
+        false => paths.keys().find(is_equal).cloned(),
+    }
 }
 
 fn validator(pointer: &str) -> Arc<Validator> {
     let new = || {
-        let mut schema = DOCUMENT.pointer(pointer).unwrap().clone();
-        schema["components"] = DOCUMENT["components"].clone();
+        let described = DOCUMENT.pointer(pointer).unwrap();
+        let (mut schema, mut references) = (described.clone(), BTreeSet::new());
+        list_references(described, &mut references);
+        for (kind, name) in references {
+            schema["components"][kind][name] = DOCUMENT["components"][kind][name].clone();
+        }
         Arc::new(jsonschema::validator_for(&schema).unwrap())
     };
     let mut validators = VALIDATORS.lock().unwrap();
     Arc::clone(validators.entry(pointer.to_owned()).or_insert_with(new))
+}
+
+/// Kinds and names of the components that a schema needs: to compile all of them takes longer than
+/// to compare a response.
+fn list_references<'a>(value: &'a Value, found: &mut BTreeSet<(&'a str, &'a str)>) {
+    match value {
+        Value::Object(fields) => {
+            let component = fields
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|reference| reference.strip_prefix("#/components/")?.split_once('/'));
+            if let Some((kind, name)) = component
+                && found.insert((kind, name))
+            {
+                list_references(&DOCUMENT["components"][kind][name], found);
+            }
+            fields
+                .values()
+                .for_each(|part| list_references(part, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| list_references(item, found)),
+        _ => {}
+    }
 }

@@ -4,9 +4,12 @@
 //! Without a PostgreSQL server (`.ci/postgres`) both services use files, so that the script itself
 //! is tested: it must not depend on chance.
 
+use std::sync::LazyLock;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
+use regex::Regex;
 use reqwest::Method;
 use scandeck::contract::Risk;
 use scandeck::service::engine::ScanEvent;
@@ -19,6 +22,12 @@ use super::{TestService, settings};
 
 /// Headers that differ between two services.
 const OTHER_HEADERS: [&str; 3] = ["x-request-id", "date", "etag"];
+
+/// Fields whose values differ between two services.
+static OTHER_FIELDS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""(remote_port|service_id)":("[0-9a-f]{32}"|\d+)"#).unwrap());
+static RAW_CAPTURE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""raw_base64":"([^"]*)""#).unwrap());
 
 /// A service that writes down its answers.
 struct RecordedService {
@@ -90,8 +99,7 @@ impl RecordedService {
         let answer = answer
             .replace(&address(&self.service.logger_base), "LOGGER-ADDRESS")
             .replace(&address(&self.service.base), "ADDRESS");
-        let port = regex::Regex::new(r#""(remote_port|service_id)":("[0-9a-f]{32}"|\d+)"#).unwrap();
-        port.replace_all(&answer, "\"$1\":0").into_owned()
+        OTHER_FIELDS.replace_all(&answer, "\"$1\":0").into_owned()
     }
 
     async fn get(&mut self, path: &str) -> Value {
@@ -363,8 +371,7 @@ impl RecordedService {
 
 /// Decodes raw captures, which contain the token and the port of their logger.
 fn with_raw_text(answer: &str) -> String {
-    let raw = regex::Regex::new(r#""raw_base64":"([^"]*)""#).unwrap();
-    let decoded = raw.replace_all(answer, |found: &regex::Captures<'_>| {
+    let decoded = RAW_CAPTURE.replace_all(answer, |found: &regex::Captures<'_>| {
         let bytes = STANDARD.decode(&found[1]).unwrap();
         format!("\"raw\":{:?}", String::from_utf8_lossy(&bytes))
     });

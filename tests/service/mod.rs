@@ -36,6 +36,7 @@ pub mod runner;
 mod scans;
 mod schedules;
 mod shared;
+mod statements;
 mod target_tags;
 mod targets;
 mod team;
@@ -83,7 +84,7 @@ pub struct JsonResponse {
 /// Settings with free ports and without a rate limit.
 pub fn settings(dir: &Path) -> Settings {
     let mut settings = Settings::new(dir).with_free_ports();
-    settings.database = database::database_of(dir);
+    settings.database = database::new_database_of(dir);
     settings.rate_limit = RateLimit::Off;
     settings.allow_callbacks = vec!["127.0.0.0/8".parse().unwrap()];
     settings
@@ -91,7 +92,7 @@ pub fn settings(dir: &Path) -> Settings {
 
 /// The next pause of a wait: its requests delay what it waits for on a busy machine.
 pub fn longer(pause: Duration) -> Duration {
-    (2 * pause).min(Duration::from_millis(50))
+    (2 * pause).min(Duration::from_millis(100))
 }
 
 /// A client of plain HTTP: it does not read the certificates that this machine trusts, and asks for

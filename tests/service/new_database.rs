@@ -1,4 +1,4 @@
-//! A new database for each test, whose migrations run once: they take longer than most tests.
+//! A new file for each test, whose migrations run once: they take longer than most tests.
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};

@@ -25,7 +25,7 @@ pub const HARDENED: &str = "content-security-policy: default-src 'self'; frame-a
 /// A response with these header lines.
 pub fn response(status: &str, headers: &str, kind: &str, body: &[u8]) -> Answer {
     let head = format!(
-        "HTTP/1.1 {status}\r\n{headers}content-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\n{headers}content-type: {kind}\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
     Answer::Whole([head.as_bytes(), body].concat())
@@ -70,40 +70,56 @@ pub async fn start(answer: impl Fn(&str, &str, u32) -> Answer + Send + Sync + 's
     port
 }
 
-async fn serve(mut stream: TcpStream, answer: impl FnOnce(&str, &str) -> Answer) {
-    let mut bytes = vec![0; 8192];
-    let mut length = 0;
-    while !bytes[..length].windows(4).any(|part| part == b"\r\n\r\n") {
-        match stream.read(&mut bytes[length..]).await {
-            Ok(n @ 1..) => length += n,
-            _ => return,
-        }
-    }
-    let head = String::from_utf8_lossy(&bytes[..length]).into_owned();
-    let origin = head
-        .lines()
-        .find_map(|line| line.strip_prefix("origin: "))
-        .unwrap_or_default();
-    match answer(head.split(' ').nth(1).unwrap_or_default(), origin) {
-        Answer::Whole(bytes) => drop(stream.write_all(&bytes).await),
-        Answer::Late(pause, bytes) => {
-            tokio::time::sleep(pause).await;
-            let _ = stream.write_all(&bytes).await;
-        }
-        Answer::Closed => {}
-        Answer::Large(head, size) => {
-            let _ = stream.write_all(head.as_bytes()).await;
-            let chunk = vec![b' '; 64 * 1024];
-            let mut left = size;
-            while left > 0
-                && stream
-                    .write_all(&chunk[..left.min(chunk.len())])
-                    .await
-                    .is_ok()
-            {
-                left -= left.min(chunk.len());
+/// Answers one request after the other, as servers do.
+async fn serve(mut stream: TcpStream, answer: impl Fn(&str, &str) -> Answer) {
+    while let Some(head) = read_head(&mut stream).await {
+        let origin = head
+            .lines()
+            .find_map(|line| line.strip_prefix("origin: "))
+            .unwrap_or_default();
+        let is_last = head.contains("\r\nconnection: close\r\n");
+        let is_open = match answer(head.split(' ').nth(1).unwrap_or_default(), origin) {
+            Answer::Whole(bytes) => stream.write_all(&bytes).await.is_ok(),
+            Answer::Late(pause, bytes) => {
+                tokio::time::sleep(pause).await;
+                stream.write_all(&bytes).await.is_ok()
             }
+            Answer::Closed => false,
+            Answer::Large(large_head, size) => {
+                write_large(&mut stream, &large_head, size).await;
+                false
+            }
+        };
+        if is_last || !is_open {
+            break;
         }
     }
     let _ = stream.shutdown().await;
+}
+
+/// The head of the next request, which has no body; none if the client closes the connection.
+async fn read_head(stream: &mut TcpStream) -> Option<String> {
+    let mut bytes: Vec<u8> = Vec::with_capacity(1024);
+    while !bytes.ends_with(b"\r\n\r\n") {
+        match stream.read_buf(&mut bytes).await {
+            Ok(1..) => {}
+            _ => return None,
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Writes until the client closes the connection.
+async fn write_large(stream: &mut TcpStream, head: &str, size: usize) {
+    let _ = stream.write_all(head.as_bytes()).await;
+    let chunk = vec![b' '; 64 * 1024];
+    let mut left = size;
+    while left > 0
+        && stream
+            .write_all(&chunk[..left.min(chunk.len())])
+            .await
+            .is_ok()
+    {
+        left -= left.min(chunk.len());
+    }
 }

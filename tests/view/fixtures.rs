@@ -1,6 +1,7 @@
 //! Sample data for drawing, sent to a model as the poller sends it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -128,6 +129,14 @@ pub fn blank(columns: u16, rows: u16) -> Model {
 /// Acme external: a dozen targets, scans in every state, findings of every risk, captures of two
 /// loggers.
 pub fn populated(columns: u16, rows: u16) -> Model {
+    // Each test gets a copy. The lock is for text inputs, which threads cannot share.
+    static FILLED: LazyLock<Mutex<HashMap<(u16, u16), Model>>> = LazyLock::new(Mutex::default);
+    let mut models = FILLED.lock().unwrap();
+    let model = models.entry((columns, rows));
+    model.or_insert_with(|| filled(columns, rows)).clone()
+}
+
+fn filled(columns: u16, rows: u16) -> Model {
     let mut model = blank(columns, rows);
     learn(&mut model, 0, PollEvent::ClockOffset(0));
     learn(&mut model, 0, PollEvent::Link(Link::Live { at: ago(2) }));

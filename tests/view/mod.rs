@@ -24,10 +24,9 @@ use scandeck::dashboard::ui::{Theme, ViewCache};
 /// screen.
 fn drawn(model: &mut Model, cache: &mut ViewCache) -> Buffer {
     let mut buffer = blank_buffer(model);
-    for _ in 0..2 {
-        buffer.reset();
-        draw_measured(model, &mut buffer, cache);
-    }
+    draw_measured(model, &mut buffer, cache);
+    buffer.reset();
+    draw_measured(model, &mut buffer, cache);
     buffer
 }
 

@@ -274,7 +274,7 @@ pub struct ReportRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedExport {
     pub path: PathBuf,
-    /// `12 findings, 7 excluded`
+    /// `12 findings (7 excluded)`
     pub contents: String,
     pub is_masked: bool,
 }

@@ -318,6 +318,15 @@ impl Keymap {
             .filter(move |entry| entry.context == context)
     }
 
+    /// The contexts of the entries of an action, in the order of the table.
+    pub fn contexts_of(&self, action: Action) -> impl Iterator<Item = Context> {
+        let of_action = self
+            .entries
+            .iter()
+            .filter(move |entry| entry.action == action);
+        of_action.map(|entry| entry.context)
+    }
+
     /// The first key of an action in a context, as printed.
     pub fn key_of(&self, context: Context, action: Action) -> Option<String> {
         self.entries(context)

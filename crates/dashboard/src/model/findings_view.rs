@@ -53,6 +53,8 @@ pub struct ViewState {
     pub(crate) is_computing: bool,
     /// The view that could not be computed.
     failed: Option<Box<ViewKey>>,
+    /// What the last request needs.
+    needs: Option<Arc<Needs>>,
     /// The query of the last command that had to wait.
     pub(crate) command: Option<String>,
     /// The groups that a review waits for.
@@ -73,6 +75,7 @@ impl Default for ViewState {
             source: None,
             is_computing: false,
             failed: None,
+            needs: None,
             command: None,
             cards: None,
             offered: None,
@@ -111,6 +114,13 @@ impl ViewState {
     /// Whether new findings wait for their view.
     pub(crate) fn has_next(&self) -> bool {
         self.next.is_some()
+    }
+
+    /// What a request needs. Few messages change the request, so few parse its queries.
+    fn needs_of(&mut self, request: &ViewRequest) -> Arc<Needs> {
+        let known = self.needs.take().filter(|needs| needs.request == *request);
+        let needs = known.unwrap_or_else(|| Arc::new(Needs::of(request)));
+        Arc::clone(self.needs.insert(needs))
     }
 }
 
@@ -177,7 +187,7 @@ impl Model {
     fn wanted_view(&mut self) -> Option<ViewKey> {
         let issues = self.newest_issues()?.revision();
         let request = self.view_request();
-        let needs = Needs::of(&request);
+        let needs = self.findings.view.needs_of(&request);
         let data = &self.data;
         let revision = |table: Option<u64>, is_needed: bool| table.filter(|_| is_needed);
         let targets = data.targets.value().map(|table| table.revision());
@@ -475,7 +485,9 @@ impl Model {
 }
 
 /// What a request needs beside the findings.
+#[derive(Debug)]
 struct Needs {
+    request: ViewRequest,
     /// The fields whose columns the queries and the order need. Long texts are searched in chunks,
     /// but sorted by a column.
     fields: BTreeSet<Field>,
@@ -515,6 +527,7 @@ impl Needs {
             texts: has_texts,
             time: queries.iter().any(Query::depends_on_now),
             fields,
+            request: request.clone(),
         }
     }
 }

@@ -139,12 +139,13 @@ pub fn places(keymap: &Keymap, action: Action) -> Vec<Context> {
         Context::Line,
         Context::Setup,
     ];
-    let has = |context: &Context| keymap.entries(*context).any(|entry| entry.action == action);
-    Context::ALL
-        .into_iter()
+    let mut places: Vec<Context> = keymap
+        .contexts_of(action)
         .filter(|context| !typed.contains(context))
-        .filter(has)
-        .collect()
+        .collect();
+    places.sort();
+    places.dedup();
+    places
 }
 
 /// A part of a text without the blanks around it.

@@ -109,7 +109,7 @@ pub(crate) fn detail<'a>(cx: &Cx<'a>, _: &mut ViewCache) -> Option<DetailPane<'a
             format::stamp(theme, schedule.last_start),
         ),
         fact(theme, "Starts", schedule.starts.to_string()),
-        fact(theme, "May be late by", clean(&schedule.window)),
+        fact(theme, "May be late", clean(&schedule.window)),
         fact(theme, "Created by", clean(&schedule.created_by)),
         fact(theme, "Id", schedule.id.to_string()),
     ];

@@ -47,6 +47,14 @@ fn schedule_is_deleted_after_a_confirmation() {
 }
 
 #[test]
+fn name_of_each_fact_is_apart_from_its_value() {
+    let mut app = TestDashboard::new();
+    app.keys("9");
+    let screen = app.frame().join("\n");
+    assert!(screen.contains("May be late   "), "{screen}");
+}
+
+#[test]
 fn new_schedule_has_profile_interval_and_all_targets() {
     let mut app = at_local_service();
     let sent = app.calls("9 n tab tab tab '02:00' ctrl-o");

@@ -139,12 +139,12 @@ pub struct ExportFile {
 }
 
 impl ExportFile {
-    /// `12 findings, 7 excluded`
+    /// `12 findings (7 excluded)`
     pub fn contents(&self) -> String {
         let findings = plural(self.findings, "finding");
         match self.excluded {
             0 => findings,
-            excluded => format!("{findings}, {} excluded", text::thousands(excluded as u64)),
+            excluded => format!("{findings} ({} excluded)", text::thousands(excluded as u64)),
         }
     }
 }

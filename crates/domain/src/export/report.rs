@@ -398,7 +398,7 @@ mod tests {
             ..export.clone()
         };
         let file = write(&one_of_two, &ReportFormat::Html).unwrap();
-        assert_eq!(file.contents(), "1 finding, 1 excluded");
+        assert_eq!(file.contents(), "1 finding (1 excluded)");
         let lines = super::super::write(ExportFormat::Jsonl, &export).unwrap();
         let line: serde_json::Value = serde_json::from_slice(&lines.bytes).unwrap();
         let outcomes: Vec<_> = line["history"]

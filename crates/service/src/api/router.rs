@@ -7,6 +7,7 @@
 //! ```
 
 use std::any::Any;
+use std::sync::LazyLock;
 
 use axum::body::Bytes;
 use axum::extract::Request;
@@ -25,7 +26,7 @@ use crate::api::request;
 use crate::errors::{ApiError, shown};
 use crate::guards::guard;
 use crate::monitor::health;
-use crate::openapi;
+use crate::openapi_document;
 use crate::routes;
 use crate::settings::NodeRole;
 use crate::state::App;
@@ -63,12 +64,12 @@ pub fn router(app: App) -> NormalizingRouter {
     MapRequest::new(router, normalize_path)
 }
 
+/// Written once: anybody may request it, and few do.
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(openapi_document().to_string()));
+
 /// The API and its document.
 fn api_router(app: &App) -> Router {
-    let endpoints = routes::endpoints();
-    // Written once: anybody may request it.
-    let document = Bytes::from(openapi::document(&endpoints).to_string());
-    let api = endpoints
+    let api = routes::endpoints()
         .into_iter()
         .fold(routes::extensions(), |router, endpoint| {
             add(router, endpoint, app)
@@ -84,7 +85,7 @@ fn api_router(app: &App) -> Router {
     let open = Router::new()
         .route(
             &format!("{PREFIX}/openapi.json"),
-            get(|| async { ([(CONTENT_TYPE, "application/json")], document) }),
+            get(|| async { ([(CONTENT_TYPE, "application/json")], DOCUMENT.clone()) }),
         )
         .method_not_allowed_fallback(unknown_method);
     api.merge(open)

@@ -50,12 +50,7 @@ fn incomplete(result: &ScanResult) -> Vec<&str> {
 
 #[tokio::test]
 async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
-    for (status, kind) in [
-        ("401 Unauthorized", "coverage.blocked"),
-        ("403 Forbidden", "coverage.blocked"),
-        ("500 Internal Server Error", "coverage.errors"),
-        ("503 Service Unavailable", "coverage.errors"),
-    ] {
+    let scan = |(status, kind): (&'static str, &'static str)| async move {
         let port = web(move |_, _| answer(status, "")).await;
         let result = website(port, json!({})).run().await;
         result.check();
@@ -90,7 +85,14 @@ async fn site_that_refuses_everything_has_no_finding_but_its_coverage() {
             "{}",
             finding.evidence.as_json()
         );
-    }
+    };
+    let cases = [
+        ("401 Unauthorized", "coverage.blocked"),
+        ("403 Forbidden", "coverage.blocked"),
+        ("500 Internal Server Error", "coverage.errors"),
+        ("503 Service Unavailable", "coverage.errors"),
+    ];
+    futures::future::join_all(cases.map(scan)).await;
 }
 
 #[tokio::test]
@@ -185,8 +187,7 @@ async fn firewall_that_answers_instead_of_the_site_leaves_exposed_files_untested
 
 #[tokio::test]
 async fn block_during_the_scan_is_seen_by_its_control() {
-    // The page of the firewall has no word of a firewall, and the site still shows its start page.
-    for block in [ok("text/html", "<p>Welcome"), answer("403 Forbidden", "")] {
+    let scan = |block: String| async move {
         let sent = AtomicUsize::new(0);
         let port = web(move |path, _| {
             let is_blocked = sent.fetch_add(1, Ordering::Relaxed) > 4;
@@ -206,7 +207,10 @@ async fn block_during_the_scan_is_seen_by_its_control() {
             "{}",
             message(&result)
         );
-    }
+    };
+    // The page of the firewall has no word of a firewall, and the site still shows its start page.
+    let blocks = [ok("text/html", "<p>Welcome"), answer("403 Forbidden", "")];
+    futures::future::join_all(blocks.map(scan)).await;
 }
 
 #[tokio::test]
@@ -245,7 +249,7 @@ async fn normal_refusals_and_missing_pages_leave_no_test_incomplete() {
         "HTTP/1.1 403 Forbidden\r\ncontent-type: application/xml\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{denied}",
         denied.len()
     );
-    for (name, missing) in [
+    let cases = [
         ("object store", store),
         ("all names are the start page", ok("text/html", "<p>shop")),
         ("missing pages redirect", redirect("/")),
@@ -256,7 +260,8 @@ async fn normal_refusals_and_missing_pages_leave_no_test_incomplete() {
                 &format!("<h1>Blocked requests</h1>{}", "<p>filter".repeat(200)),
             ),
         ),
-    ] {
+    ];
+    let scan = |(name, missing): (&'static str, String)| async move {
         let port = web(move |path, _| match path {
             "/" => ok("text/html", "<p>shop"),
             _ => missing.clone(),
@@ -265,7 +270,8 @@ async fn normal_refusals_and_missing_pages_leave_no_test_incomplete() {
         let result = website(port, json!({})).run().await;
         result.check();
         assert_eq!(incomplete(&result), [""; 0], "{name}: {}", message(&result));
-    }
+    };
+    futures::future::join_all(cases.map(scan)).await;
 }
 
 #[tokio::test]
@@ -382,10 +388,14 @@ async fn program_that_answers_for_missing_names_has_few_searched_folders() {
         let is_searched = |line: &&String| line.contains("/.git/HEAD -> ");
         result.raw.iter().filter(is_searched).count()
     };
+    let missing = [
+        "<p>not found",
+        "<p>not found<a href=/>start</a>",
+        "<p>not found<a href=/help/>help</a>",
+    ];
+    let counts = futures::future::join_all(missing.map(searched)).await;
     // The root and three folders; of the answers of a program, the root and the uppermost folder.
-    assert_eq!(searched("<p>not found").await, 4);
-    assert_eq!(searched("<p>not found<a href=/>start</a>").await, 4);
-    assert_eq!(searched("<p>not found<a href=/help/>help</a>").await, 2);
+    assert_eq!(counts, [4, 4, 2]);
 }
 
 #[tokio::test]
@@ -747,7 +757,7 @@ fn packed(encoding: &str, body: &[u8]) -> Vec<u8> {
 
 #[tokio::test]
 async fn undecodable_page_makes_tests_incomplete() {
-    for encoding in ["br", "zstd", "deflate"] {
+    let scan = |encoding: &'static str| async move {
         let port = web(move |path, _| match path {
             "/" => packed(encoding, &encoded(encoding, "<a href=/next>next</a>")),
             _ => ok("text/html", "<p>x").into_bytes(),
@@ -760,7 +770,8 @@ async fn undecodable_page_makes_tests_incomplete() {
             "{encoding}: {}",
             result.raw.join("\n")
         );
-    }
+    };
+    futures::future::join_all(["br", "zstd", "deflate"].map(scan)).await;
     let port = web(|path, _| match path {
         "/robots.txt" => packed("gzip", b"this is not gzip"),
         _ => ok("text/html", "<p>x").into_bytes(),

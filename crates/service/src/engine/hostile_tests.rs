@@ -366,11 +366,7 @@ async fn redirects_follow_their_level() {
     let mut scan = website(inside, json!({}));
     scan.job.redirect_level = RedirectLevel::CheckAccessibility;
     assert!(failed_to_start(&scan.run().await).contains("does not allow"));
-    for (level, original, start) in [
-        ("same_host", false, "/in"),
-        ("same_host", true, "/"),
-        ("none", false, "/"),
-    ] {
+    let followed = |(level, original, start): (&'static str, bool, &'static str)| async move {
         let mut scan = website(inside, json!({}));
         scan.job.redirect_level = level.into();
         scan.job.scan_original_url = original;
@@ -381,7 +377,13 @@ async fn redirects_follow_their_level() {
             first.ends_with(&format!("{inside}{start}")),
             "{level} {original}: {first}"
         );
-    }
+    };
+    let levels = [
+        ("same_host", false, "/in"),
+        ("same_host", true, "/"),
+        ("none", false, "/"),
+    ];
+    futures::future::join_all(levels.map(followed)).await;
 }
 
 fn login(key: &str) -> Value {
@@ -440,12 +442,7 @@ async fn login_is_sent_to_the_origin_of_the_target_only() {
 
 #[tokio::test]
 async fn server_with_same_file_for_every_name_exposes_nothing() {
-    for body in [
-        "ref: refs/heads/main\n",
-        "APP_KEY=1\nDB_PASSWORD=2\n",
-        "-- MySQL dump\nCREATE TABLE a",
-        "PK\u{3}\u{4}",
-    ] {
+    let scan = |body: &'static str| async move {
         let port = web(move |_, _| ok("text/plain", body)).await;
         let result = website(port, json!({})).run().await;
         result.check();
@@ -454,7 +451,14 @@ async fn server_with_same_file_for_every_name_exposes_nothing() {
             .filter(|one| one.vuln_id.starts_with("web.exposed"))
             .collect();
         assert!(exposed.is_empty(), "{body:?}: {exposed:?}");
-    }
+    };
+    let bodies = [
+        "ref: refs/heads/main\n",
+        "APP_KEY=1\nDB_PASSWORD=2\n",
+        "-- MySQL dump\nCREATE TABLE a",
+        "PK\u{3}\u{4}",
+    ];
+    futures::future::join_all(bodies.map(scan)).await;
 }
 
 #[tokio::test]

@@ -62,10 +62,8 @@ async fn join(store: &Store) {
 pub async fn open_process(home: &Path) -> Store {
     match std::env::var("SCANDECK_TEST_DATABASE") {
         Ok(server) => {
-            let url = database_url(&server, &home.join("scandeck.db"));
-            let address = DatabaseAddress::parse(&url, "test".to_owned()).unwrap();
-            let opened = Store::open_postgres(&address, home).await;
-            opened.unwrap().store
+            let new = NEW_ON_SERVER.get_or_init(|| migrated_on(&server)).await;
+            open_url(&copy_url(new, &server, &home.join("scandeck.db")), home).await
         }
         Err(_) => open_sqlite(home).await,
     }
@@ -90,19 +88,56 @@ async fn migrated() -> Vec<u8> {
     std::fs::read(&file).unwrap()
 }
 
-/// The database that replaces a file; created if it does not exist.
+async fn open_url(url: &str, home: &Path) -> Store {
+    let address = DatabaseAddress::parse(url, "test".to_owned()).unwrap();
+    let opened = Store::open_postgres(&address, home).await;
+    opened.unwrap().store
+}
+
+/// The name of a new database of the server, whose migrations run once too.
+static NEW_ON_SERVER: OnceCell<String> = OnceCell::const_new();
+
+async fn migrated_on(server: &str) -> String {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("scandeck.db");
+    let url = database_url(server, &file);
+    open_url(&url, temp.path()).await.close().await;
+    let name = database_name(&file);
+    // A pooler keeps its connections, and a database in use is not copied.
+    let end =
+        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+    psql(server, &end);
+    name
+}
+
+/// The database that replaces a file; created without tables if it does not exist.
 pub fn database_url(server: &str, file: &Path) -> String {
-    let file = std::fs::read_link(file).unwrap_or_else(|_| file.to_owned());
-    let mut hasher = DefaultHasher::new();
-    file.hash(&mut hasher);
-    let name = format!("scandeck_test_{:016x}", hasher.finish());
-    let create = format!("CREATE DATABASE {name}");
+    copy_url("template1", server, file)
+}
+
+/// The same, created as a copy of another database.
+fn copy_url(original: &str, server: &str, file: &Path) -> String {
+    let name = database_name(file);
     // It exists when the directory is opened again.
-    let psql = Command::new("psql").args([server, "-qc", &create]).output();
-    psql.expect("psql is installed");
+    let create = format!("CREATE DATABASE {name} TEMPLATE {original}");
+    psql(server, &create);
     let mut url = Url::parse(server).unwrap();
     url.set_path(&name);
     url.to_string()
+}
+
+fn database_name(file: &Path) -> String {
+    let original = std::fs::read_link(file).unwrap_or_else(|_| file.to_owned());
+    let mut hasher = DefaultHasher::new();
+    original.hash(&mut hasher);
+    format!("scandeck_test_{:016x}", hasher.finish())
+}
+
+fn psql(server: &str, statement: &str) {
+    let run = Command::new("psql")
+        .args([server, "-qc", statement])
+        .output();
+    run.expect("psql is installed");
 }
 
 pub async fn add_target(store: &Store, workspace: WorkspaceId, name: &str) -> TargetId {

@@ -252,7 +252,7 @@ macro_rules! ids {
         impl std::str::FromStr for $name {
             type Err = &'static str;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                text.parse().map(Self).map_err(|_| "use a number")
+                text.parse().map(Self).map_err(|_| "use the id, a number")
             }
         }
 

@@ -167,7 +167,7 @@ fn is_unknown_path(error: &Error) -> bool {
 
 /// An id of the service.
 fn id(text: &str) -> Result<i64, &'static str> {
-    text.parse().map_err(|_| "use a number")
+    text.parse().map_err(|_| "use the id, a number")
 }
 
 /// Parses a query argument.

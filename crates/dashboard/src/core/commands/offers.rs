@@ -26,15 +26,11 @@ fn commands(model: &Model, typed: &str) -> Vec<CommandOffer> {
     let place = trimmed(typed, 0..typed.len());
     let start = typed.len() - typed.trim_start_matches([' ', ':']).len();
     let sought = typed[start..].trim();
+    let in_lower_case = sought.to_lowercase();
     let mut ranked: Vec<(bool, bool, i32, CommandOffer)> = Vec::new();
     for command in table::all() {
         let by_name = fuzzy::fit(sought, &command.name);
-        let by_words = || {
-            command
-                .words
-                .to_lowercase()
-                .contains(&sought.to_lowercase())
-        };
+        let by_words = || command.words.to_lowercase().contains(&in_lower_case);
         if by_name.is_none() && !by_words() {
             continue;
         }

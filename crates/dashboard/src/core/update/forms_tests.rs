@@ -851,7 +851,7 @@ fn report_made_in_the_pane_of_reports_says_that_it_is_not_listed() {
     let saved = || {
         Msg::Exported(Ok(SavedExport {
             path: "/tmp/report-Acme.html".into(),
-            contents: "6 findings, 2 excluded".into(),
+            contents: "6 findings (2 excluded)".into(),
             is_masked: true,
         }))
     };
@@ -859,7 +859,7 @@ fn report_made_in_the_pane_of_reports_says_that_it_is_not_listed() {
     app.send(saved());
     assert!(
         app.notices().contains(
-            "6 findings, 2 excluded saved to /tmp/report-Acme.html · masked · not listed here"
+            "6 findings (2 excluded) saved to /tmp/report-Acme.html · masked · not listed here"
         ),
         "{}",
         app.notices()

@@ -632,13 +632,14 @@ fn now(at: Duration) -> Now {
 
 #[test]
 fn held_verdict_key_decides_one_finding_or_at_most_14_when_advancing() {
+    let start = many(60);
     for key in ["c", "f", "a", "w", "x", "i", "o"] {
-        let mut app = many(60);
+        let mut app = start.copy();
         app.keys("j");
         assert_eq!((hold(&mut app, key), count(&app)), (1, 1), "{key}");
     }
     for key in ["C", "F", "A", "W", "X", "I", "O", "."] {
-        let mut app = many(60);
+        let mut app = start.copy();
         app.keys("j c");
         let held = hold(&mut app, key);
         assert!((2..=14).contains(&held), "{key}: {held}");

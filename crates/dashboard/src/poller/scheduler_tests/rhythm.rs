@@ -581,16 +581,21 @@ fn oldest_ages(limit: u32, loggers: u32, moving: i64) -> Vec<(FetchSlot, u64)> {
     slots.extend((1..=i64::from(loggers)).map(|id| FetchSlot::Captures(LoggerId(id))));
     slots.extend((moving > 0).then_some(FINDINGS));
     let mut ages: Vec<(FetchSlot, u64, u64)> = slots.into_iter().map(|slot| (slot, 0, 0)).collect();
+    hand.scans = (1..=moving)
+        .map(|id| scan(id, ScanStatus::Running, 0))
+        .collect();
+    let unused = |id| Logger {
+        id: LoggerId(id),
+        ..Logger::default()
+    };
+    hand.loggers = (1..=i64::from(loggers)).map(unused).collect();
     for second in 1..=600_u64 {
-        hand.scans = (1..=moving)
-            .map(|id| scan(id, ScanStatus::Running, second as i64))
-            .collect();
-        let logger = |id| Logger {
-            id: LoggerId(id),
-            num_requests: second as i64,
-            ..Logger::default()
-        };
-        hand.loggers = (1..=i64::from(loggers)).map(logger).collect();
+        for scan in &mut hand.scans {
+            scan.result_summary.high = Some(second as i64);
+        }
+        for logger in &mut hand.loggers {
+            logger.num_requests = second as i64;
+        }
         let fetched = hand.pass(Duration::from_secs(1));
         hand.events();
         for (slot, last, oldest) in &mut ages {

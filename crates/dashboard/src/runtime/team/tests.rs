@@ -771,7 +771,7 @@ async fn decision_before_the_end_is_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_key_and_key_file_send_nothing() {
-    for (name, role) in [("ann", "read"), ("file", "admin")] {
+    let decide = |(name, role): (&'static str, &'static str)| async move {
         let service = RunningFake::start().await;
         service.state().role = role;
         let mut ann = TeamTester::open(&service, name, 1).await;
@@ -790,7 +790,8 @@ async fn read_key_and_key_file_send_nothing() {
             .filter(|one| one.contains("/scandeck/v1/w"))
             .count();
         assert_eq!(asks == 0, name == "file", "{:?}", state.requests);
-    }
+    };
+    futures::future::join_all([("ann", "read"), ("file", "admin")].map(decide)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -554,10 +554,11 @@ fn draw_cells(
 
 /// A left-aligned cell can use the room of empty cells to its right.
 fn spill(column: &TableColumn, widths: &[u16], cells: &[Line<'_>]) -> u16 {
+    let is_empty = |cell: &Line<'_>| cell.spans.iter().all(|span| span.content.is_empty());
     let free = widths
         .iter()
         .zip(cells)
-        .take_while(|(_, cell)| width_of(cell) == 0);
+        .take_while(|(_, cell)| is_empty(cell));
     if column.right {
         0
     } else {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use sqlx::Connection;
+use tokio::sync::OnceCell;
 
 use super::*;
 use crate::oob::{PayloadBook, Token};
@@ -333,13 +334,23 @@ async fn purge_removes_every_byte_of_one_workspace() {
 /// An archive of which the root page of the payloads, which every opening reads, is broken; its
 /// bytes.
 async fn broken(directory: &Path) -> Vec<u8> {
-    let mut store = open(directory).await.store;
+    static BROKEN: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let bytes = BROKEN.get_or_init(broken_file).await;
+    let file = directory.join("captures.db");
+    fs::write(&file, bytes).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    bytes.clone()
+}
+
+async fn broken_file() -> Vec<u8> {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
     store
         .archive((1..=2000).map(|id| archived("Acme", 1, id)).collect())
         .await
         .unwrap();
     store.plant(&[payload(1, "Acme", 1, "kept")]).await.unwrap();
-    break_payloads(store, directory).await
+    break_payloads(store, temp.path()).await
 }
 
 pub(super) async fn break_payloads(store: Store, directory: &Path) -> Vec<u8> {

@@ -5,6 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::sync::OnceCell;
+
 use super::*;
 use crate::triage::testing::Replica;
 use crate::triage::{Change, TriageState, Verdict};
@@ -125,8 +127,17 @@ async fn batch_is_stored_atomically() {
 
 /// A file with decisions, settings and marks of which one page, of decisions, is broken; its bytes.
 async fn broken(directory: &Path) -> Vec<u8> {
+    static BROKEN: OnceCell<Vec<u8>> = OnceCell::const_new();
+    let bytes = BROKEN.get_or_init(broken_file).await;
     let file = directory.join("decisions.db");
-    let mut store = open(directory).await.store;
+    fs::write(&file, bytes).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    bytes.clone()
+}
+
+async fn broken_file() -> Vec<u8> {
+    let temp = tempfile::tempdir().unwrap();
+    let mut store = open(temp.path()).await.store;
     store
         .record(&many(&mut Replica::new("ann", 1), 2000))
         .await
@@ -139,7 +150,7 @@ async fn broken(directory: &Path) -> Vec<u8> {
         .unwrap();
     store.mark_seen("lab", &[FindingKey(9)]).await.unwrap();
     store.close().await;
-    let mut bytes = fs::read(&file).unwrap();
+    let mut bytes = fs::read(temp.path().join("decisions.db")).unwrap();
     let word = br#""id":"0000000000000001-1000""#;
     let at = bytes
         .windows(word.len())
@@ -148,7 +159,6 @@ async fn broken(directory: &Path) -> Vec<u8> {
         / 4096
         * 4096;
     bytes[at..at + 4096].fill(0xa5);
-    fs::write(&file, &bytes).unwrap();
     bytes
 }
 

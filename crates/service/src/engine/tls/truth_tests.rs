@@ -678,34 +678,44 @@ async fn findings_name_the_cves_that_their_evidence_proves() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn must_staple_certificate_of_a_current_server_needs_an_ocsp_response() {
-    let authority = Authority::new("Practice authority");
-    for version in [&rustls::version::TLS13, &rustls::version::TLS12] {
-        for (response, is_missing) in [(vec![], true), (vec![0x30, 3, 0x0a, 1, 6], false)] {
-            let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
-            let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-            let builder = ServerConfig::builder_with_provider(provider)
-                .with_protocol_versions(&[version])
-                .unwrap();
-            let chain = vec![authority.must_staple()];
-            let config = builder
-                .with_no_client_auth()
-                .with_single_cert_with_ocsp(chain, key, response)
-                .unwrap();
-            let result = scan(serve_rustls(config).await, &[&authority]).await;
-            let found = result.of("tls.certificate.must_staple");
-            assert_eq!(
-                found.len(),
-                usize::from(is_missing),
-                "{version:?} {:?}",
-                kinds(&result)
-            );
-            assert!(
-                found
-                    .iter()
-                    .all(|one| one.evidence.as_json().contains("the server sent none"))
-            );
-        }
-    }
+    let authority = &Authority::new("Practice authority");
+    let judged = |(version, response, is_missing): (
+        &'static SupportedProtocolVersion,
+        Vec<u8>,
+        bool,
+    )| async move {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(authority.key.serialize_der()));
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let builder = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[version])
+            .unwrap();
+        let chain = vec![authority.must_staple()];
+        let config = builder
+            .with_no_client_auth()
+            .with_single_cert_with_ocsp(chain, key, response)
+            .unwrap();
+        let result = scan(serve_rustls(config).await, &[authority]).await;
+        let found = result.of("tls.certificate.must_staple");
+        assert_eq!(
+            found.len(),
+            usize::from(is_missing),
+            "{version:?} {:?}",
+            kinds(&result)
+        );
+        assert!(
+            found
+                .iter()
+                .all(|one| one.evidence.as_json().contains("the server sent none"))
+        );
+    };
+    let response = vec![0x30, 3, 0x0a, 1, 6];
+    let cases = [
+        (&rustls::version::TLS13, Vec::new(), true),
+        (&rustls::version::TLS13, response.clone(), false),
+        (&rustls::version::TLS12, Vec::new(), true),
+        (&rustls::version::TLS12, response, false),
+    ];
+    futures::future::join_all(cases.map(judged)).await;
 }
 
 /// A scan that is stopped after this number of tests.

@@ -179,10 +179,7 @@ mod tests {
     #[tokio::test]
     async fn listing_of_releases_is_info_until_another_file_is_listed() {
         use crate::engine::hostile_tests::{ok, web, website};
-        for (extra, risk) in [
-            ("", Risk::Info),
-            ("<a href=customers.csv>x</a>", Risk::Medium),
-        ] {
+        let scan = |(extra, risk): (&'static str, Risk)| async move {
             let port = web(move |path, _| match path {
                 "/downloads/" => ok(
                     "text/html",
@@ -195,7 +192,12 @@ mod tests {
             result.check();
             let found = result.of("web.listing");
             assert_eq!((found.len(), found[0].risk), (1, risk), "{extra}");
-        }
+        };
+        let cases = [
+            ("", Risk::Info),
+            ("<a href=customers.csv>x</a>", Risk::Medium),
+        ];
+        futures::future::join_all(cases.map(scan)).await;
     }
 
     #[tokio::test]
