@@ -270,6 +270,26 @@ async fn later_import_says_what_is_new_absent_and_reappeared() {
 }
 
 #[tokio::test]
+async fn error_after_a_file_was_accepted_says_so() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("a.jsonl"), NUCLEI).unwrap();
+    let server = MockServer::start().await;
+    let waiting = json!({"data": {"id": 4, "state": "waiting"}});
+    Mock::given(method("POST"))
+        .respond_with(ResponseTemplate::new(202).set_body_json(waiting))
+        .mount(&server)
+        .await;
+    let revoked = json!({"status": 401, "message": "the API key is not valid"});
+    Mock::given(method("GET"))
+        .and(path("/api/v2/imports/4"))
+        .respond_with(ResponseTemplate::new(401).set_body_json(revoked))
+        .mount(&server)
+        .await;
+    let shown = at(&server, home.path(), &["a.jsonl"]).await;
+    shown.refused(1, "accepted the file as import 4");
+}
+
+#[tokio::test]
 async fn command_says_why_a_file_became_no_scan() {
     let cli = CliFixture::new().await;
     let nameless = "Title,Severity,Description\nOld library,High,Outdated\n";

@@ -85,7 +85,7 @@ pub fn first_line(text: &str) -> &str {
 pub fn delimiter(text: &str) -> char {
     let line = first_line(text);
     let count = |separator: char| line.matches(separator).count();
-    [',', ';', '\t']
+    [',', ';', '\t', '|']
         .into_iter()
         .max_by_key(|one| (count(*one), *one == ','))
         .unwrap_or(',')
@@ -132,5 +132,23 @@ fn fault(error: csv::Error) -> ReadFault {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => ReadFault::from(error),
         kind => ReadFault::Damaged(format!("the table is damaged: {kind:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_frequent_separator_of_the_first_line_divides_a_table() {
+        for (text, expected) in [
+            ("Title,Severity,Url\nA|B|C|D,High,x", ','),
+            ("Title;Severity;Description, long", ';'),
+            ("Title\tSeverity\tUrl", '\t'),
+            ("Title|Severity|Description|Url\nA|High|d, e|x", '|'),
+            ("Title", ','),
+        ] {
+            assert_eq!(delimiter(text), expected, "{text}");
+        }
     }
 }

@@ -6,8 +6,8 @@ mod source;
 use std::iter;
 
 use source::{
-    SourceLine, begins_low, ends_sentence, first_letter, first_word, has_name, is_word, item,
-    length, source_lines,
+    SourceLine, are_numbered, begins_low, ends_sentence, first_letter, first_word, has_name,
+    is_value, is_word, item, length, source_lines,
 };
 use unicode_width::UnicodeWidthChar;
 
@@ -46,6 +46,11 @@ struct LineBreak {
     is_in_sentence: bool,
     /// Whether the lines around it are not two items of a list without marks.
     is_certain: bool,
+    /// Whether the next line goes on as the sentence would, in lower case or with a number. Items
+    /// of a list without marks may begin so too.
+    goes_on: bool,
+    /// Whether the next word had room, and goes on as if the sentence did.
+    is_row: bool,
 }
 
 /// Lines of prose without an empty line between them, or a single other line.
@@ -86,25 +91,28 @@ fn line_breaks(lines: &[SourceLine<'_>]) -> Vec<LineBreak> {
             pair[1].is_below_name && length(line) >= BEHIND_NAME && (begins_low(next) || is_ended);
         let is_broken = width >= NARROWEST && (is_open || is_full);
         is_continued = (is_broken || is_behind_name) && !is_on_purpose(line, next);
+        let is_in_sentence = !ends_sentence(line);
         LineBreak {
             is_continued,
-            is_in_sentence: !ends_sentence(line),
-            is_certain: is_ended
-                || line.ends_with(',')
-                || item(line).is_some()
-                || first_letter(next).is_some_and(|c| c.is_lowercase() || c.is_ascii_digit()),
+            is_in_sentence,
+            is_certain: is_ended || line.ends_with(',') || item(line).is_some(),
+            goes_on: first_letter(next).is_some_and(|c| c.is_lowercase() || c.is_ascii_digit()),
+            is_row: is_in_sentence && begins_low(next) && !is_open && !is_full,
         }
     };
     lines.windows(2).map(line_break).collect()
 }
 
-/// Whether the width of the scanner is the cause of breaks. Where all lines are sentences, they are
-/// a list without marks.
+/// Whether the width of the scanner is the cause of breaks. Where all lines are sentences, or short
+/// ones go on in lower case as long ones do, they are a list without marks.
 fn is_wrapped(breaks: &[LineBreak]) -> bool {
     let are_all_continued = breaks.len() > 1 && breaks.iter().all(|one| one.is_continued);
+    let has_rows = breaks.iter().any(|one| one.is_row);
+    let is_certain =
+        |one: &LineBreak| one.is_certain || are_all_continued || (one.goes_on && !has_rows);
     breaks
         .iter()
-        .any(|one| one.is_continued && one.is_in_sentence && (one.is_certain || are_all_continued))
+        .any(|one| one.is_continued && one.is_in_sentence && is_certain(one))
 }
 
 /// Whether a line ends where it does for another cause than its width.
@@ -114,6 +122,7 @@ fn is_on_purpose(line: &str, next: &str) -> bool {
         || has_name(next)
         || (has_name(line) && !begins_low(next))
         || [line, first_word(next)].into_iter().any(is_address)
+        || [line, next].into_iter().any(is_place)
         || (!line.ends_with(',') && is_alike(first_word(line), first_word(next)))
         || is_wide(line.chars().next_back())
         || is_wide(next.trim_start().chars().next())
@@ -123,16 +132,14 @@ fn is_address(line: &str) -> bool {
     is_word(line) && line.contains("://")
 }
 
-/// Whether words differ in their digits only, as the first words of rows do.
-fn is_alike(one: &str, other: &str) -> bool {
-    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
-    let are_numbered = has_digit(one) && has_digit(other);
-    one == other || (are_numbered && without_digits(one).eq(without_digits(other)))
+/// Whether a line is a path, a key of a registry, or an address of a person.
+fn is_place(line: &str) -> bool {
+    is_value(line) && (line.trim_start().starts_with('/') || line.contains(['\\', '@']))
 }
 
-fn without_digits(word: &str) -> impl Iterator<Item = &str> {
-    let parts = word.split(|c: char| c.is_ascii_digit());
-    parts.filter(|part| !part.is_empty())
+/// Whether words are equal or differ in their digits only, as the first words of rows do.
+fn is_alike(one: &str, other: &str) -> bool {
+    one == other || are_numbered(one, other)
 }
 
 /// Whether a character is Chinese, Japanese or Korean: a space would be wrong beside it.

@@ -5,6 +5,10 @@ const NAME: usize = 30;
 const NAME_WORDS: usize = 4;
 /// Spaces before a line of code, beyond those of the text around it.
 const CODE: usize = 4;
+/// Words with a point that ends no sentence, beside single letters as in `e.g.`.
+const ABBREVIATIONS: [&str; 12] = [
+    "approx", "bzw", "ca", "cf", "etc", "ggf", "incl", "inkl", "resp", "usw", "vgl", "vs",
+];
 
 /// A line as the scanner wrote it.
 pub struct SourceLine<'a> {
@@ -46,30 +50,60 @@ pub fn source_lines(text: &str) -> Vec<SourceLine<'_>> {
                 indented
             }
         };
-        let is_fence = line.trim_start().starts_with("```");
-        is_fenced ^= is_fence;
+        let begins_or_ends_code = is_fence(line);
+        is_fenced ^= begins_or_ends_code;
         // The lines of an item are below its text.
         code = match (line.is_empty(), item(line)) {
             (true, _) => CODE,
             (_, Some(of_item)) => length(line) - length(of_item) + CODE,
             (false, None) => code,
         };
-        // Below a colon, prose begins with a capital letter, and commands and values do not.
-        let is_below_colon = lines.last().is_some_and(|above| above.text.ends_with(':'));
-        is_listed |= is_below_colon && begins_low(line);
+        // Below a colon or a sentence, prose begins with a capital letter, and commands and values
+        // do not.
+        let is_below_end = lines.last().is_some_and(|above| is_ended(above.text));
+        is_listed |= is_below_end && begins_low(line);
         is_listed &= !line.is_empty() && item(line).is_none();
         lines.push(SourceLine {
             text: line,
-            is_prose: !is_fence && !is_fenced && !is_listed && !is_set(line, code),
+            is_prose: !begins_or_ends_code && !is_fenced && !is_listed && !is_set(line, code),
             is_below_name,
         });
     }
-    // Values below each other are a list.
-    for values in lines.chunk_by_mut(|line, next| is_value(line.text) && is_value(next.text)) {
-        let is_list = values.len() > 1;
-        values.iter_mut().for_each(|line| line.is_prose &= !is_list);
+    // Values below each other are a list, and so are lines that begin with numbers.
+    for rows in lines.chunk_by_mut(|line, next| are_rows(line.text, next.text)) {
+        let is_list = rows.len() > 1;
+        rows.iter_mut().for_each(|line| line.is_prose &= !is_list);
     }
     lines
+}
+
+/// Whether code begins or ends at a line of Markdown.
+fn is_fence(line: &str) -> bool {
+    ["```", "~~~"]
+        .into_iter()
+        .any(|mark| line.trim_start().starts_with(mark))
+}
+
+fn are_rows(line: &str, next: &str) -> bool {
+    let are_values = is_value(line) && is_value(next);
+    let are_items = item(line).is_some() || item(next).is_some();
+    let is_open = line.ends_with(',');
+    are_values || (!are_items && !is_open && are_numbered(first_word(line), first_word(next)))
+}
+
+/// Whether a colon or a sentence ends at the end of a line.
+fn is_ended(line: &str) -> bool {
+    line.ends_with(':') || (ends_sentence(line) && !is_abbreviated(line))
+}
+
+fn is_abbreviated(line: &str) -> bool {
+    let last = line.rsplit([' ', '(']).next().unwrap_or_default();
+    last.strip_suffix('.')
+        .is_some_and(|word| ABBREVIATIONS.contains(&word) || word.split('.').all(is_letter))
+}
+
+fn is_letter(text: &str) -> bool {
+    length(text) == 1 && text.starts_with(char::is_alphabetic)
 }
 
 /// The spaces before the lines below the first, in a text that was indented with the file around
@@ -107,11 +141,14 @@ fn is_set(line: &str, code: usize) -> bool {
         || has_columns(item(line).unwrap_or(start))
 }
 
-/// Whether a text is a statement, a command with options, or a part of JSON, HTML or PEM.
+/// Whether a text is a statement, a command with options, a call in a stack trace, or a part of
+/// JSON, HTML or PEM.
 fn is_code(text: &str) -> bool {
     let mut words = text.split(' ');
     let first = words.next().unwrap_or_default();
-    let is_assignment = first.starts_with(char::is_alphanumeric) && words.next() == Some("=");
+    let second = words.next().unwrap_or_default();
+    let is_assignment = first.starts_with(char::is_alphanumeric) && second == "=";
+    let is_frame = first == "at" && (second.contains('(') || text.ends_with(')'));
     let is_call = text.ends_with(')') && first.find('(').is_some_and(|at| at > 0);
     let is_property = text.starts_with('"') && text.contains("\":");
     text.starts_with(['<', '{', '}', '|', '$', '>'])
@@ -119,6 +156,7 @@ fn is_code(text: &str) -> bool {
         || text.ends_with(['{', '}', '\\'])
         || text.ends_with(");")
         || is_assignment
+        || is_frame
         || is_call
         || is_property
         || has_option(text)
@@ -174,8 +212,19 @@ pub fn has_name(line: &str) -> bool {
     is_short && has_end && length(name) <= NAME
 }
 
+/// Whether words have digits, and differ in them only, as the first words of rows do.
+pub fn are_numbered(one: &str, other: &str) -> bool {
+    let has_digit = |word: &str| word.contains(|c: char| c.is_ascii_digit());
+    has_digit(one) && has_digit(other) && without_digits(one).eq(without_digits(other))
+}
+
+fn without_digits(word: &str) -> impl Iterator<Item = &str> {
+    let parts = word.split(|c: char| c.is_ascii_digit());
+    parts.filter(|part| !part.is_empty())
+}
+
 /// Whether a line is a word that does not end a sentence.
-fn is_value(line: &str) -> bool {
+pub fn is_value(line: &str) -> bool {
     !line.is_empty() && is_word(line) && !ends_sentence(line)
 }
 

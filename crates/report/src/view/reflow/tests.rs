@@ -3,7 +3,7 @@
 use super::*;
 
 /// Texts of scanners whose lines flow, and the lines that remain.
-const FLOWING: [(&str, &[&str]); 20] = [
+const FLOWING: [(&str, &[&str]); 21] = [
     (
         // Nessus: a synopsis, and a description of 70 columns.
         "The remote web server is affected by a vulnerability.\n\n\
@@ -178,6 +178,17 @@ const FLOWING: [(&str, &[&str]); 20] = [
         ],
     ),
     (
+        // A point that ends no sentence.
+        "The server accepts requests with methods that change its files, such as PUT etc.\n\
+         without any authentication, so that attackers can store pages and scripts, which\n\
+         the server runs.",
+        &[
+            "The server accepts requests with methods that change its files, such as PUT etc. \
+             without any authentication, so that attackers can store pages and scripts, which the \
+             server runs.",
+        ],
+    ),
+    (
         // A sentence with a colon, and options in quotes.
         "Note: to disable the time stamps of TCP, add them to the configuration file of\n\
          the kernel, and run 'sysctl -p' to apply the settings.",
@@ -344,6 +355,22 @@ fn messages_keys_and_code_in_texts_keep_their_lines() {
          \"id\": 7",
         "java.lang.NullPointerException: Cannot invoke \"String.length()\" because it is null\n\
          \tat com.acme.shop.Cart.total(Cart.java:42)",
+        // Stack traces without indentation.
+        "java.lang.NullPointerException: Cannot invoke the method length of a null\n\
+         at com.acme.shop.Cart.total(Cart.java:42)\ncaused by: java.io.IOException: closed",
+        "TypeError: Cannot read the property length of an undefined value of a request\n\
+         at Layer.handle [as handle_request] (/srv/app/node_modules/layer.js:95:5)",
+        "Traceback (most recent call last):\n\
+         File \"/usr/lib/python3/dist-packages/flask/app.py\", line 1498, in __call__\n\
+         return self.wsgi_app(environ, start_response)\n\
+         File \"/srv/app/views.py\", line 12, in index\nreturn int(request.args['id'])",
+        // A policy, messages between systems, and code below another mark.
+        "default-src 'self'\nscript-src 'self' 'unsafe-inline' https://cdn.example.test\n\
+         style-src 'self'\nimg-src *",
+        "user -> proxy : login\nproxy -> app : the request with the header of the user\n\
+         app -> db : select",
+        "Run the command below\n~~~\n\
+         remove all the files of the directory of the application at once\necho done\n~~~",
     ];
     for text in texts {
         assert_eq!(reflowed(text), text);
@@ -371,6 +398,27 @@ fn lists_without_marks_keep_their_lines() {
          daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\nbin:x:2:2:bin:/bin:/usr/sbin/nologin",
         "Name of the package\tVersion\tName of the file that has the vulnerability\n\
          openssl\t1.1.1\tlibssl.so",
+        // Items in lower case below a sentence, and below a line without an end.
+        "The response of the server contains these names of users and their roles.\n\
+         admin administrator of the shop\nanna editor of pages",
+        "The following parameters of the request are not checked by the server.\n\
+         name is used in a query of the database without escaping\n\
+         page is used in the name of a file",
+        "The application has these end points without authentication of the user.\n\
+         /api/users returns all users\n/api/orders returns all orders of the shop",
+        "lodash 4.17.15 has a prototype pollution in the function zipObjectDeep\n\
+         minimist 1.2.0 has a prototype pollution\n\
+         node-fetch 2.6.0 does not honor the size option",
+        "Se recomienda a los administradores aplicar estas medidas en cada servidor\n\
+         actualizar el sistema\ncambiar las contraseñas",
+        // Versions, keys of a registry, and addresses below a line without an end.
+        "Affected are all the following releases of the product of the vendor\n\
+         9.0.0 to 9.0.30\n8.5.0 to 8.5.50",
+        "Set the following values of the registry on each of the affected machines.\n\
+         HKLM\\SYSTEM\\CurrentControlSet\\Control\\SecurityProviders\\SCHANNEL\\Protocols\n\
+         enabled 0\ndisabledbydefault 1",
+        "Reported by the team of the penetration test of Acme Corporation\n\
+         anna@acme.test\n+49 40 123456",
         // A space is wrong between words of Japanese.
         "このサーバーの Apache Tomcat のバージョンには複数の脆弱性が存在していることが確認されました、\n\
          そのため攻撃者は Apache Tomcat の設定を読み取ることができます。",

@@ -26,12 +26,12 @@ use super::{HeadlessSession, ServiceArgs, exit, gate};
 use crate::cli::error::CliError;
 use crate::cli::import::{ImportArgs, files, print_json};
 use crate::cli::progress::{PROGRESS, ProgressLine};
-use scandeck_client::{Client, ErrorKind, UploadFile};
+use scandeck_client::{Client, ClientResult, ErrorKind, UploadFile};
 use scandeck_domain::export::{ExportRow, json};
 use scandeck_domain::query::Query;
 use scandeck_import::{FilePreview, ImportFormat};
-use scandeck_wire::contract::ScanId;
-use scandeck_wire::contract::import::{FileImport, ImportState, NewImport};
+use scandeck_wire::contract::import::{FileImport, IMPORTS, ImportState, NewImport};
+use scandeck_wire::contract::{ImportId, ScanId};
 use scandeck_wire::text::io_cause;
 use stored_file::StoredFile;
 
@@ -174,14 +174,20 @@ impl ImportRuns {
             ..new.clone()
         };
         let refused = |why: &str| vec![StoredFile::refused(path, format, why)];
-        let import = match import(client, &new, &upload).await {
-            Ok(import) => import,
+        let mut line = ProgressLine::default();
+        let name = new.file_name.as_deref().unwrap_or("standard input");
+        let begun = match send(client, &new, &upload, &mut line, name).await {
+            Ok(begun) => begun,
             Err(error) if is_about_file(&error) => return Ok(refused(&error.to_string())),
             Err(error) if error.kind == ErrorKind::NotOffered => {
                 return Err(CliError::new(error, OTHER_WAYS).into());
             }
             Err(error) => return Err(error.into()),
         };
+        let id = begun.id;
+        let import = follow(client, begun, &mut line, name)
+            .await
+            .map_err(|error| CliError::new(error, accepted(id)))?;
         if import.state != ImportState::Finished {
             self.is_unfinished = true;
             return Ok(refused(&import.message));
@@ -231,13 +237,20 @@ fn is_about_file(error: &scandeck_client::Error) -> bool {
     matches!(error.kind, ErrorKind::Invalid | ErrorKind::Conflict)
 }
 
-async fn import(
+/// What becomes of a file whose import could not be followed to its end.
+fn accepted(id: ImportId) -> String {
+    format!(
+        "the service accepted the file as import {id}, and stores it when it runs; `scandeck api GET {IMPORTS}/{id}` shows its state"
+    )
+}
+
+async fn send(
     client: &Client,
     new: &NewImport,
     upload: &UploadFile,
-) -> scandeck_client::ClientResult<FileImport> {
-    let mut line = ProgressLine::default();
-    let name = new.file_name.as_deref().unwrap_or("standard input");
+    line: &mut ProgressLine,
+    name: &str,
+) -> ClientResult<FileImport> {
     let begun = {
         let mut sending = Box::pin(client.create_import(new, upload));
         loop {
@@ -245,15 +258,23 @@ async fn import(
                 result = &mut sending => break result,
                 () = tokio::time::sleep(PROGRESS) => {
                     let [sent, all] = [upload.sent(), upload.length()].map(|bytes| bytes >> 20);
-                    line.write(&format!("{name}: {sent} of {all} MB sent"));
+                    line.write_of(name, &format!("{sent} of {all} MB sent"));
                 }
             }
         }
     };
     line.clear();
-    let begun = begun?;
+    begun
+}
+
+async fn follow(
+    client: &Client,
+    begun: FileImport,
+    line: &mut ProgressLine,
+    name: &str,
+) -> ClientResult<FileImport> {
     if !begun.has_ended() {
-        line.write(&format!("{name}: {IN_SERVICE}"));
+        line.write_of(name, IN_SERVICE);
     }
     let since = Instant::now();
     let ended = {
@@ -263,7 +284,7 @@ async fn import(
                 result = &mut ending => break result,
                 () = tokio::time::sleep(PROGRESS) => {
                     let seconds = since.elapsed().as_secs();
-                    line.write(&format!("{name}: {IN_SERVICE}: {seconds} s"));
+                    line.write_of(name, &format!("{IN_SERVICE}: {seconds} s"));
                 }
             }
         }
