@@ -10,6 +10,7 @@
 //! that no file in an unknown format is sent.
 
 mod changes;
+mod named_progress;
 mod stored_file;
 mod to_service;
 
