@@ -36,7 +36,7 @@ fn blank_buffer(model: &Model) -> Buffer {
     Buffer::empty(Rect::new(0, 0, columns, rows))
 }
 
-/// Draws a frame into a blank buffer, as the program does, and tells the model what it measured.
+/// Draws a frame into a blank buffer, as the program does, and gives the model what it measured.
 fn draw_measured(model: &mut Model, buffer: &mut Buffer, cache: &mut ViewCache) {
     let area = buffer.area;
     draw_into(model, buffer, area, cache);
