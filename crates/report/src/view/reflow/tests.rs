@@ -331,6 +331,8 @@ fn messages_keys_and_code_in_texts_keep_their_lines() {
         "HTTP/1.1 200 OK\nserver: nginx\n\
          content-security-policy: default-src 'self'; script-src 'self' 'unsafe-inline'\n\
          x-frame-options: DENY\nset-cookie: id=1; path=/; secure",
+        "The server answers without the headers that others send, but with this one\n\
+         x-powered-by: PHP",
         // PEM below a sentence.
         "The server sent this certificate, which it has signed itself with an old hash\n\
          -----BEGIN CERTIFICATE-----\n\
